@@ -1,0 +1,152 @@
+use std::path::PathBuf;
+
+use wire::{BatchError, Boundary, Key, PowerOnError};
+
+use crate::{MachineId, Revision};
+
+/// Why a call gave no result.
+///
+/// Two kinds, told apart by [`LabError::is_refusal`]: *refused*, where the caller can do better and nothing has changed;
+/// and *lost*, where an engine, a worker or a disk failed. Verdicts and ends of games are values, never errors.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LabError {
+    /// No machine of this name, or it was deleted.
+    #[error("there is no machine {0}")]
+    UnknownMachine(MachineId),
+    /// The machine has changed since the revision that the call was decided on.
+    #[error("the machine is at revision {current}, not {}", .0.expected, current = .0.current)]
+    Stale(Box<Stale>),
+    /// As many calls as may wait for this machine wait already.
+    #[error("{machine}: {queue} calls wait already")]
+    Busy {
+        /// The machine.
+        machine: MachineId,
+        /// How many wait.
+        queue: usize,
+    },
+    /// It would exceed a limit.
+    #[error("{what}: {given} would exceed the limit of {max}")]
+    LimitExceeded {
+        /// What is limited.
+        what: &'static str,
+        /// What was asked for, in all.
+        given: u64,
+        /// The limit.
+        max: u64,
+    },
+    /// The machine's game has ended or was closed: nothing can be pressed.
+    #[error("{0}: the game is over")]
+    GameOver(MachineId),
+    /// The machine still runs, so this can't be done to it.
+    #[error("{0}: the game is not over")]
+    GameActive(MachineId),
+    /// The machine can't go on; see its snapshot's `failure`.
+    #[error("{machine}: it has failed: {reason}")]
+    Failed {
+        /// The machine.
+        machine: MachineId,
+        /// Why.
+        reason: String,
+    },
+    /// The two machines do not go back to one power-on, or are one and the same.
+    #[error("{fork} is not a fork of {machine}'s game")]
+    NotAFork {
+        /// The machine that was to take it over.
+        machine: MachineId,
+        /// The machine that was to be taken over.
+        fork: MachineId,
+    },
+    /// The fork drew other random numbers; to adopt it is to choose one's luck, which has to be said.
+    #[error("{0} was reseeded: say that its luck is to be taken, or press its keys on the machine itself")]
+    LuckNeeded(MachineId),
+    /// The line has no such boundary.
+    #[error("{machine} is at boundary {last}; there is no boundary {given}")]
+    NoBoundary {
+        /// The machine.
+        machine: MachineId,
+        /// What was asked for.
+        given: Boundary,
+        /// Its last.
+        last: Boundary,
+    },
+    /// The batch can't be.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+    /// The power-on record can't be.
+    #[error(transparent)]
+    PowerOn(#[from] PowerOnError),
+    /// The bytes are no movie, or the movie is damaged.
+    #[error("not a movie that can be used: {0}")]
+    BadMovie(String),
+    /// The movie was made by another engine or ROM than the workers run.
+    #[error("the movie belongs to ROM {recorded}, the workers run {running}")]
+    RomMismatch {
+        /// The movie's.
+        recorded: String,
+        /// Ours.
+        running: String,
+    },
+    /// The movie does not replay, so it can't be gone on from.
+    #[error("the movie does not replay: input {boundary} plays otherwise")]
+    Desync {
+        /// The boundary at which the input was pressed.
+        boundary: Boundary,
+    },
+    /// The lab keeps no journals.
+    #[error("no movies directory was given")]
+    NoMovies,
+    /// There is no journal to go on from.
+    #[error("no journal in {}", .0.display())]
+    NoJournal(PathBuf),
+    /// Another process writes this journal.
+    #[error("{} is in use", .0.display())]
+    JournalInUse(PathBuf),
+    /// Cancelled before anything was done.
+    #[error("cancelled")]
+    Cancelled,
+    /// A journal or a directory can't be read or written. `nothing_sent` tells whether the call changed anything.
+    #[error("{}: {reason}", path.display())]
+    Journal {
+        /// The file.
+        path: PathBuf,
+        /// The system's word for it.
+        reason: String,
+        /// True when no key of this call was pressed.
+        nothing_sent: bool,
+    },
+    /// An engine or worker failed and could not be replaced, or the same key killed it twice.
+    #[error("engine failure: {reason}")]
+    EngineFailure {
+        /// What happened.
+        reason: String,
+        /// The key that killed two workers, with the boundary at which it was pressed. The machine stays there.
+        lost: Option<(Boundary, Key)>,
+    },
+}
+
+/// How a machine stands against an outdated call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stale {
+    /// The machine.
+    pub machine: MachineId,
+    /// What the call was decided on.
+    pub expected: Revision,
+    /// What is.
+    pub current: Revision,
+    /// The boundary that the machine is at.
+    pub boundary: Boundary,
+    /// The inputs pressed since, the newest 64 at most. Absent when the revision was never this machine's, is too long
+    /// ago, or the line was exchanged since.
+    pub since: Option<Vec<Key>>,
+    /// How many were pressed since.
+    pub since_total: Option<u64>,
+}
+
+impl LabError {
+    /// True when the caller can do better and nothing has changed; false when an engine, a worker or a disk failed.
+    #[must_use]
+    pub fn is_refusal(&self) -> bool {
+        !matches!(self, Self::EngineFailure { .. } | Self::Journal { .. } | Self::Failed { .. })
+    }
+}

@@ -1,0 +1,226 @@
+use std::collections::BTreeMap;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use wire::Boundary;
+
+use crate::engine::Engine;
+use crate::slot::{Held, Slot};
+use crate::store::Store;
+use crate::{
+    GameId, HistoryPage, LabError, LabInfo, LabOptions, Limits, MachineId, MessagePage, Revision, Snapshot,
+};
+
+/// A pool of workers and the machines that run in them. Clones are the same lab; every method blocks until it is done
+/// and may be called from many threads at once. Dropping the last clone ends the workers.
+#[derive(Clone)]
+pub struct Lab(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) options: LabOptions,
+    // Before the engine: a state's memory may belong to it.
+    machines: RwLock<BTreeMap<MachineId, Arc<Slot>>>,
+    pub(crate) store: Store,
+    pub(crate) engine: Box<dyn Engine>,
+    next_machine: AtomicU64,
+    next_revision: AtomicU64,
+    next_game: AtomicU64,
+    nonce: u32,
+}
+
+impl Lab {
+    pub(crate) fn over(options: LabOptions, engine: Box<dyn Engine>, store: Store) -> Self {
+        Self(Arc::new(Inner {
+            options,
+            machines: RwLock::default(),
+            store,
+            engine,
+            next_machine: AtomicU64::new(1),
+            next_revision: AtomicU64::new(1),
+            next_game: AtomicU64::new(1),
+            // Only so that journals of different labs in one directory don't look alike; nothing is computed from it.
+            nonce: RandomState::new().hash_one(0_u8) as u32,
+        }))
+    }
+
+    /// What the lab runs, holds and allows.
+    #[must_use]
+    pub fn info(&self) -> LabInfo {
+        let identity = self.0.engine.identity().clone();
+        let (store_bytes, store_states) = self.0.store.usage();
+        LabInfo {
+            engine_id: identity.engine_id,
+            rom_id: identity.rom_id,
+            nethack_version: identity.nethack_version,
+            machines: self.0.count(),
+            store_bytes,
+            store_states,
+            workers: self.0.engine.workers(),
+            workers_lost: self.0.engine.workers_lost(),
+            revision: Revision(self.0.next_revision.load(Ordering::Relaxed) - 1),
+            limits: self.0.options.limits.clone(),
+            movies: self.0.options.movies.clone(),
+        }
+    }
+
+    /// All machines by id, forks included.
+    #[must_use]
+    pub fn machines(&self) -> Vec<Snapshot> {
+        let machines = self.0.machines.read().unwrap_or_else(PoisonError::into_inner);
+        let slots: Vec<Arc<Slot>> = machines.values().cloned().collect();
+        drop(machines);
+        slots.iter().map(|slot| slot.snapshot()).collect()
+    }
+
+    /// A machine as it is now.
+    ///
+    /// # Errors
+    /// [`LabError::UnknownMachine`].
+    pub fn snapshot(&self, machine: MachineId) -> Result<Snapshot, LabError> {
+        Ok(self.0.slot(machine)?.snapshot())
+    }
+
+    /// Waits until the machine's revision is past `after`, and gives it; nothing when `timeout` passes first. Long runs
+    /// show every chunk, so a viewer can follow. Nothing is locked meanwhile.
+    ///
+    /// # Errors
+    /// [`LabError::UnknownMachine`], also when it is deleted meanwhile.
+    pub fn wait(
+        &self,
+        machine: MachineId,
+        after: Revision,
+        timeout: Duration,
+    ) -> Result<Option<Snapshot>, LabError> {
+        self.0.slot(machine)?.wait(after, timeout)
+    }
+
+    /// The machine's messages after an id, as far as they are kept.
+    ///
+    /// # Errors
+    /// [`LabError::UnknownMachine`].
+    pub fn messages_after(&self, machine: MachineId, id: u64) -> Result<MessagePage, LabError> {
+        Ok(self.0.slot(machine)?.tip().messages.after(id))
+    }
+
+    /// At most `count` inputs of the machine's line from a boundary on.
+    ///
+    /// # Errors
+    /// [`LabError::UnknownMachine`], [`LabError::NoBoundary`].
+    pub fn history(&self, machine: MachineId, from: Boundary, count: usize) -> Result<HistoryPage, LabError> {
+        let line = self.0.slot(machine)?.tip().line;
+        if from > line.end() {
+            return Err(LabError::NoBoundary {
+                machine,
+                given: from,
+                last: line.end(),
+            });
+        }
+        let steps: Vec<_> = line.steps_from(from).take(count).copied().collect();
+        let end = Boundary(from.0 + steps.len() as u64);
+        let here = |at: Boundary| from <= at && (at < end || at == line.end());
+        let reseeds = line.reseeds().iter().filter(|reseed| here(reseed.at)).copied().collect();
+        Ok(HistoryPage { from, steps, reseeds })
+    }
+
+    /// Ends a machine's game. Its last frame stays readable; its lifecycle is `Aborted` unless the game had ended of
+    /// itself. Repeating it is harmless. A journal gets its last line.
+    ///
+    /// # Errors
+    /// Refusals; [`LabError::Journal`] when the last line can't be written (the game is closed all the same).
+    pub fn close(&self, machine: MachineId, expected: Option<Revision>) -> Result<Snapshot, LabError> {
+        let slot = self.0.slot(machine)?;
+        let held = slot.take(expected, self.0.options.limits.queue)?;
+        if held.check_alive().is_ok() {
+            held.abort(self.0.new_revision());
+        }
+        self.0.end_journal(&held)?;
+        drop(held);
+        Ok(slot.snapshot())
+    }
+
+    /// Deletes a machine and frees its state. Forks of it stay. A journalled machine must be over first.
+    ///
+    /// # Errors
+    /// [`LabError::GameActive`] for a journalled machine whose game runs; other refusals.
+    pub fn delete(&self, machine: MachineId, expected: Option<Revision>) -> Result<(), LabError> {
+        let slot = self.0.slot(machine)?;
+        let held = slot.take(expected, self.0.options.limits.queue)?;
+        if held.journal().is_some() && !slot.is_over() {
+            return Err(LabError::GameActive(machine));
+        }
+        self.0.end_journal(&held)?;
+        held.delete(self.0.new_revision());
+        drop(held);
+        let mut machines = self.0.machines.write().unwrap_or_else(PoisonError::into_inner);
+        machines.remove(&machine);
+        Ok(())
+    }
+}
+
+impl Inner {
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.options.limits
+    }
+
+    pub(crate) fn slot(&self, machine: MachineId) -> Result<Arc<Slot>, LabError> {
+        let machines = self.machines.read().unwrap_or_else(PoisonError::into_inner);
+        machines.get(&machine).cloned().ok_or(LabError::UnknownMachine(machine))
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.machines.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    pub(crate) fn new_revision(&self) -> Revision {
+        Revision(self.next_revision.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub(crate) fn new_machine(&self) -> MachineId {
+        MachineId(self.next_machine.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub(crate) fn new_game_id(&self) -> GameId {
+        let number = self.next_game.fetch_add(1, Ordering::Relaxed);
+        GameId(format!("g{:08x}-{number}", self.nonce).into())
+    }
+
+    /// Refuses when so many more machines would be too many.
+    pub(crate) fn check_machines(&self, more: usize) -> Result<(), LabError> {
+        check_count(self.count(), more, self.limits().machines)
+    }
+
+    /// Takes machines in, all or none.
+    pub(crate) fn insert(&self, slots: Vec<Arc<Slot>>) -> Result<(), LabError> {
+        let mut machines = self.machines.write().unwrap_or_else(PoisonError::into_inner);
+        check_count(machines.len(), slots.len(), self.limits().machines)?;
+        machines.extend(slots.into_iter().map(|slot| (slot.id, slot)));
+        Ok(())
+    }
+
+    /// Writes what is still to be written into a machine's journal, and its last line, if it has a journal.
+    pub(crate) fn end_journal(&self, held: &Held<'_>) -> Result<(), LabError> {
+        let mut journal = held.journal();
+        let Some(journal) = journal.as_mut() else {
+            return Ok(());
+        };
+        let tip = held.slot().tip();
+        if let Some(peeks) = &held.slot().peeks {
+            journal.peek(tip.line.end(), peeks)?;
+        }
+        journal.end(tip.ended.as_deref())
+    }
+}
+
+fn check_count(now: usize, more: usize, max: usize) -> Result<(), LabError> {
+    match now.saturating_add(more) {
+        given if given > max => Err(LabError::LimitExceeded {
+            what: "machines",
+            given: given as u64,
+            max: max as u64,
+        }),
+        _ => Ok(()),
+    }
+}

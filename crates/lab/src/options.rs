@@ -1,0 +1,81 @@
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// How a lab is set up.
+#[derive(Clone, Debug)]
+pub struct LabOptions {
+    /// The executable that serves as worker.
+    pub program: PathBuf,
+    /// The arguments that put it into its worker mode.
+    pub arguments: Vec<OsString>,
+    /// The bytes of another ROM than the executable's own.
+    pub rom: Option<Vec<u8>>,
+    /// The directory of journals. Absent: no machine is journalled.
+    pub movies: Option<PathBuf>,
+    /// Who writes the movies: program and version.
+    pub creator: String,
+    /// How many workers there are for everything.
+    pub workers: usize,
+    /// How many more there are for interactive calls alone, so that long lines starve nobody.
+    pub reserved: usize,
+    /// CPU time that one key may take, in milliseconds, before the watchdog calls it hung.
+    pub key_cpu_ms: u64,
+    /// What is refused.
+    pub limits: Limits,
+}
+
+/// What a lab refuses by size or number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Machines at once, forks included.
+    pub machines: usize,
+    /// Inputs in one machine's line.
+    pub inputs: u64,
+    /// Bytes of all save states together.
+    pub store_bytes: u64,
+    /// Calls that may wait for one machine.
+    pub queue: usize,
+    /// Messages kept for one machine, the newest.
+    pub messages: usize,
+    /// Keys in one call.
+    pub keys: usize,
+    /// Keys sent to a worker at once; progress, cancellation and published frames come between.
+    pub chunk_keys: usize,
+    /// Bytes of a movie that is read.
+    pub movie_bytes: usize,
+}
+
+impl LabOptions {
+    /// The defaults, with `program worker` as the worker: as many workers as processor cores, at least two, and one
+    /// more for interactive calls; no journals; 60 s of CPU time for a key.
+    #[must_use]
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Self {
+            program: program.into(),
+            arguments: vec!["worker".into()],
+            rom: None,
+            movies: None,
+            creator: concat!("nethack-lab ", env!("CARGO_PKG_VERSION")).to_owned(),
+            workers: cores.max(2),
+            reserved: 1,
+            key_cpu_ms: 60_000,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            machines: 1_024,
+            inputs: 1_000_000,
+            store_bytes: 4 << 30,
+            queue: 16,
+            messages: 2_000,
+            keys: wire::KEYS_MAX,
+            chunk_keys: 512,
+            movie_bytes: 64 << 20,
+        }
+    }
+}

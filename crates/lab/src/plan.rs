@@ -1,0 +1,148 @@
+use wire::{Batch, Key, OnMore, PendingKind};
+use worker::Part;
+
+/// Cuts a batch into chunks that together do what the whole would.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    batch: Batch,
+    keys: Vec<Key>,
+    expects: Vec<Option<PendingKind>>,
+    used: usize,
+    turns: u64,
+}
+
+/// Keys for a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    pub(crate) batch: Batch,
+    pub(crate) part: Option<Part>,
+    /// The keys that are meant, dismissals left out.
+    pub(crate) keys: Vec<Key>,
+}
+
+impl Plan {
+    pub(crate) fn new(batch: &Batch) -> Self {
+        let segments = batch.segments.iter();
+        Self {
+            batch: batch.clone(),
+            keys: segments.clone().flat_map(|segment| segment.keys.iter().copied()).collect(),
+            expects: segments.flat_map(|segment| segment.keys.iter().map(|_| segment.expect)).collect(),
+            used: 0,
+            turns: 0,
+        }
+    }
+
+    /// How many keys the batch has.
+    pub(crate) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// How many of them are used.
+    pub(crate) fn used(&self) -> usize {
+        self.used
+    }
+
+    /// True when the turns that the batch may take have passed.
+    pub(crate) fn turns_spent(&self) -> bool {
+        self.batch.turns_max.is_some_and(|max| self.turns >= max)
+    }
+
+    /// Notes what became of the chunk before.
+    pub(crate) fn advance(&mut self, keys_used: usize, turns: i64) {
+        self.used = (self.used + keys_used).min(self.keys.len());
+        self.turns += u64::try_from(turns).unwrap_or(0);
+    }
+
+    /// The next chunk, of at most `keys_max` of the batch's keys; nothing when all are used. `single` makes one input
+    /// of it, so that a dismissal is a chunk of its own.
+    pub(crate) fn next(&self, pending: Option<PendingKind>, keys_max: usize, single: bool) -> Option<Chunk> {
+        if single && self.dismisses(pending) {
+            return Some(Chunk {
+                batch: Batch::forced(vec![Key::ENTER]),
+                part: None,
+                keys: vec![Key::ENTER],
+            });
+        }
+        let count = if single { 1 } else { keys_max.max(1) }.min(self.keys.len() - self.used);
+        if count == 0 {
+            return None;
+        }
+        let mut batch = self.batch.clone();
+        batch.turns_max = batch.turns_max.map(|max| max.saturating_sub(self.turns));
+        if single {
+            batch.on_more = OnMore::Stop;
+        }
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        Some(Chunk {
+            batch,
+            part: (count < self.keys.len()).then(|| Part {
+                from: number(self.used),
+                count: number(count),
+            }),
+            keys: self.keys.iter().skip(self.used).take(count).copied().collect(),
+        })
+    }
+
+    fn dismisses(&self, pending: Option<PendingKind>) -> bool {
+        let stands_in_the_way = matches!(pending, Some(PendingKind::More | PendingKind::Window));
+        let meant = self.expects.get(self.used).is_some_and(|expect| *expect == pending);
+        self.batch.on_more == OnMore::Dismiss && !self.batch.force && stands_in_the_way && !meant
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::Segment;
+
+    use super::*;
+
+    fn batch(on_more: OnMore) -> Batch {
+        Batch {
+            segments: vec![
+                Segment::from_text("abc").unwrap(),
+                Segment {
+                    expect: Some(PendingKind::Window),
+                    ..Segment::from_text("de").unwrap()
+                },
+            ],
+            on_more,
+            force: false,
+            turns_max: Some(10),
+        }
+    }
+
+    #[test]
+    fn parts_cover_the_batch_and_turns_count_down() {
+        let mut plan = Plan::new(&batch(OnMore::Stop));
+        let mut parts = Vec::new();
+        while let Some(chunk) = plan.next(Some(PendingKind::Command), 2, false) {
+            let part = chunk.part.unwrap();
+            parts.push((part.from, part.count, chunk.batch.turns_max));
+            plan.advance(chunk.keys.len(), 3);
+        }
+        assert_eq!(parts, [(0, 2, Some(10)), (2, 2, Some(7)), (4, 1, Some(4))]);
+        assert!(!plan.turns_spent());
+        plan.advance(0, 1);
+        assert!(plan.turns_spent());
+        assert_eq!(Plan::new(&batch(OnMore::Stop)).next(None, 5, false).unwrap().part, None);
+    }
+
+    #[test]
+    fn single_inputs_dismiss_what_stands_in_the_way_and_nothing_else() {
+        let more = Some(PendingKind::More);
+        let window = Some(PendingKind::Window);
+        for (on_more, used, pending, key) in [
+            (OnMore::Dismiss, 0, more, Some(Key::ENTER)),
+            (OnMore::Dismiss, 0, Some(PendingKind::Command), Some(Key(b'a'))),
+            (OnMore::Stop, 0, more, Some(Key(b'a'))),
+            (OnMore::Dismiss, 3, window, Some(Key(b'd'))),
+            (OnMore::Dismiss, 5, more, Some(Key::ENTER)),
+            (OnMore::Dismiss, 5, Some(PendingKind::Command), None),
+        ] {
+            let mut plan = Plan::new(&batch(on_more));
+            plan.advance(used, 0);
+            let chunk = plan.next(pending, 9, true);
+            assert_eq!(chunk.map(|chunk| chunk.keys[0]), key, "{used} {pending:?}");
+        }
+    }
+}

@@ -1,0 +1,304 @@
+use std::sync::Arc;
+
+use wire::{Batch, Key, Message, StopReason};
+use worker::Report;
+
+use crate::lab::Inner;
+use crate::plan::{Chunk, Plan};
+use crate::slot::{Held, Tip};
+use crate::task::{From, Job, Trouble, steps};
+use crate::{Boundary, Control, Lab, LabError, MachineId, Revision, RunReport, Stop};
+
+/// How many inputs lie between two whole digests of a line.
+const DIGESTS_EVERY: u64 = movie::DIGESTS_EVERY;
+/// How many workers one key may take with it, sent alone, before it counts as lost.
+const LOSSES_MAX: u32 = 2;
+
+impl Lab {
+    /// Presses the keys of a batch on a machine, as far as the game takes them for what they were meant as.
+    ///
+    /// # Errors
+    /// Refusals, with nothing changed; [`LabError::Journal`] and [`LabError::EngineFailure`], where the machine stands
+    /// at its last boundary.
+    pub fn run(
+        &self,
+        machine: MachineId,
+        expected: Revision,
+        batch: &Batch,
+        control: &Control<'_>,
+    ) -> Result<RunReport, LabError> {
+        batch.check(self.0.limits().keys)?;
+        let slot = self.0.slot(machine)?;
+        let held = slot.take(Some(expected), self.0.limits().queue)?;
+        held.check_alive()?;
+        self.0.press_all(&held, batch, control)
+    }
+
+    /// Presses one key, whatever the game waits for.
+    ///
+    /// # Errors
+    /// As [`Lab::run`].
+    pub fn press(&self, machine: MachineId, expected: Revision, key: Key) -> Result<RunReport, LabError> {
+        self.run(machine, expected, &Batch::forced(vec![key]), &Control::default())
+    }
+}
+
+impl Inner {
+    /// Presses a batch on a machine whose turn it is and that is alive.
+    pub(crate) fn press_all(
+        &self,
+        held: &Held<'_>,
+        batch: &Batch,
+        control: &Control<'_>,
+    ) -> Result<RunReport, LabError> {
+        let (revision, tip) = self.with_state(held, control)?;
+        let room = tip.state.as_ref().map_or(0, |state| state.bytes());
+        self.store.check_room(room)?;
+        if let Some(peeks) = &held.slot().peeks
+            && held.journal().is_none()
+        {
+            peeks.lines.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+        let run = Run {
+            lab: self,
+            held,
+            control,
+            from: tip.line.end(),
+            plan: Plan::new(batch),
+            revision,
+            tip,
+            inputs: Vec::new(),
+            messages: Vec::new(),
+            truncated: false,
+            turns: 0,
+            workers_lost: 0,
+            careful_until: 0,
+        };
+        run.go()
+    }
+
+    /// The machine's tip with a state, which is made again where it was not kept.
+    pub(crate) fn with_state(&self, held: &Held<'_>, control: &Control<'_>) -> Result<(Revision, Tip), LabError> {
+        let (revision, mut tip) = held.slot().revised();
+        if tip.state.is_none() && tip.ended.is_none() {
+            let bulk = Control {
+                cancel: control.cancel,
+                urgency: control.urgency,
+                ..Control::default()
+            };
+            let state = self.rebuild(&held.slot().power_on, &tip.line, &bulk)?.state;
+            let Some(state) = state else {
+                return Err(self.store.check_room(u64::MAX / 2).err().unwrap_or(LabError::Cancelled));
+            };
+            held.keep_state(Arc::clone(&state));
+            tip.state = Some(state);
+        }
+        Ok((revision, tip))
+    }
+}
+
+/// A call that presses keys, under way.
+struct Run<'a> {
+    lab: &'a Inner,
+    held: &'a Held<'a>,
+    control: &'a Control<'a>,
+    from: Boundary,
+    plan: Plan,
+    revision: Revision,
+    tip: Tip,
+    inputs: Vec<Key>,
+    messages: Vec<Message>,
+    truncated: bool,
+    turns: i64,
+    workers_lost: u32,
+    /// Until so many keys of the batch are used, inputs go one at a time, since one of them has killed a worker.
+    careful_until: usize,
+}
+
+impl Run<'_> {
+    fn go(mut self) -> Result<RunReport, LabError> {
+        loop {
+            if let Some(stop) = self.stop_before() {
+                return Ok(self.report(stop));
+            }
+            let left = self.lab.limits().inputs.saturating_sub(self.tip.line.end().0);
+            let most = self.chunk_keys(left);
+            // Dismissals count as inputs too, so the last inputs of a full line are counted one by one.
+            let single = self.is_careful() || self.control.stop_when.is_some() || left <= most as u64;
+            let pending = self.tip.frame.pending.as_ref().map(|pending| pending.kind);
+            let Some(chunk) = self.plan.next(pending, most, single) else {
+                return Ok(self.report(Stop::Batch(StopReason::Done)));
+            };
+            if let Some(stop) = self.press(&chunk)? {
+                return Ok(self.report(stop));
+            }
+        }
+    }
+
+    fn stop_before(&self) -> Option<Stop> {
+        if self.tip.ended.is_some() {
+            return Some(Stop::Batch(StopReason::Ended));
+        }
+        if self.plan.used() < self.plan.len() {
+            if self.plan.turns_spent() {
+                return Some(Stop::Batch(StopReason::Turns));
+            }
+            if self.tip.line.end().0 >= self.lab.limits().inputs {
+                return Some(Stop::Batch(StopReason::InputLimit));
+            }
+        }
+        self.control.is_cancelled().then_some(Stop::Cancelled)
+    }
+
+    fn is_careful(&self) -> bool {
+        self.plan.used() < self.careful_until
+    }
+
+    /// As many keys as go at once: so that a chunk ends where digests are due.
+    fn chunk_keys(&self, left: u64) -> usize {
+        let due = self.digest_due().saturating_sub(self.tip.line.end().0).max(1);
+        let most = self.lab.limits().chunk_keys.max(1);
+        most.min(usize::try_from(due.min(left)).unwrap_or(most)).max(1)
+    }
+
+    fn digest_due(&self) -> u64 {
+        self.tip.line.last_mark().map_or(0, |at| at.0 + DIGESTS_EVERY)
+    }
+
+    /// Presses a chunk, through the loss of workers. Gives the reason to stop, if there is one.
+    fn press(&mut self, chunk: &Chunk) -> Result<Option<Stop>, LabError> {
+        let mut losses = 0;
+        loop {
+            self.write_ahead(chunk)?;
+            match self.attempt(chunk) {
+                Ok(report) => return self.take(chunk, report),
+                Err(Trouble::Fatal(error)) => return Err(error),
+                Err(Trouble::Lost(reason)) if chunk.keys.len() == 1 => {
+                    losses += 1;
+                    if losses >= LOSSES_MAX {
+                        return self.lose(chunk, reason).map(Some);
+                    }
+                }
+                Err(Trouble::Hung(reason)) if chunk.keys.len() == 1 => {
+                    losses += if self.is_careful() { LOSSES_MAX } else { 1 };
+                    if losses >= LOSSES_MAX {
+                        return self.lose(chunk, reason).map(Some);
+                    }
+                }
+                Err(Trouble::Lost(_) | Trouble::Hung(_)) => {
+                    self.workers_lost += 1;
+                    self.careful_until = self.plan.used() + chunk.keys.len();
+                    return Ok(None);
+                }
+            }
+            self.workers_lost += 1;
+        }
+    }
+
+    fn attempt(&self, chunk: &Chunk) -> Result<(Report, Tip, Revision), Trouble> {
+        let state = self.tip.state.as_deref().ok_or_else(|| Trouble::Lost("no state".to_owned()))?;
+        let mut hosted = self.lab.lease(Some(self.revision), self.control.urgency)?;
+        self.held.running(true);
+        let job = Job {
+            from: From::State(state, Some(self.revision)),
+            luck: None,
+            batch: Some(chunk.batch.clone()),
+            part: chunk.part,
+            digest: self.tip.line.end().0 + chunk.keys.len() as u64 >= self.digest_due(),
+        };
+        let result = job.run(hosted.as_mut());
+        self.held.running(false);
+        let mut report = result?;
+        let state = self.lab.keep(hosted.as_mut(), &report);
+        let (line, messages) = (self.tip.line.clone(), self.tip.messages.clone());
+        let tip = self.lab.tip_after(line, messages, &mut report, state);
+        let revision = self.lab.new_revision();
+        hosted.set_resident(Some(revision));
+        Ok((report, tip, revision))
+    }
+
+    /// The report of a chunk becomes the machine's present.
+    fn take(&mut self, chunk: &Chunk, done: (Report, Tip, Revision)) -> Result<Option<Stop>, LabError> {
+        let (mut report, tip, revision) = done;
+        let pressed = steps(&report);
+        let marked = tip.line.last_mark() == Some(tip.line.end()) && !pressed.is_empty();
+        let at = self.tip.line.end();
+        self.turns += report.turns;
+        self.inputs.append(&mut report.inputs);
+        self.note_messages(&mut report);
+        let own = usize::try_from(report.keys_used).unwrap_or(0);
+        self.plan.advance(if chunk.is_dismissal() { 0 } else { own }, report.turns);
+        self.tip = tip;
+        if !pressed.is_empty() {
+            self.revision = revision;
+            self.held.publish(revision, self.tip.clone(), true);
+        }
+        if let Some(journal) = self.held.journal().as_mut() {
+            journal.done(at, &chunk.keys, &pressed)?;
+            if marked && let Some(mark) = self.tip.line.marks_last() {
+                journal.digests(mark)?;
+            }
+        }
+        self.control.report(self.plan.used() as u64, self.plan.len() as u64);
+        Ok(match report.stop {
+            StopReason::Done => None,
+            stop => Some(Stop::Batch(stop)),
+        }
+        .or_else(|| {
+            let condition = self.control.stop_when?;
+            condition(&self.tip.frame).then_some(Stop::Condition)
+        }))
+    }
+
+    fn note_messages(&mut self, report: &mut Report) {
+        self.truncated |= report.messages_truncated;
+        self.messages.append(&mut report.messages);
+        let over = self.messages.len().saturating_sub(self.lab.limits().messages);
+        self.truncated |= over > 0;
+        self.messages.drain(..over);
+    }
+
+    fn write_ahead(&self, chunk: &Chunk) -> Result<(), LabError> {
+        let mut journal = self.held.journal();
+        let Some(journal) = journal.as_mut() else {
+            return Ok(());
+        };
+        let at = self.tip.line.end();
+        let ahead = match &self.held.slot().peeks {
+            Some(peeks) => journal.peek(at, peeks),
+            None => Ok(()),
+        };
+        ahead.and_then(|()| journal.send(at, &chunk.keys)).map_err(|error| match error {
+            LabError::Journal { path, reason, .. } => LabError::Journal {
+                path,
+                reason,
+                nothing_sent: self.inputs.is_empty(),
+            },
+            error => error,
+        })
+    }
+
+    /// The chunk's one key has killed its workers: it counts as not pressed.
+    fn lose(&mut self, chunk: &Chunk, reason: String) -> Result<Stop, LabError> {
+        self.workers_lost += 1;
+        let key = chunk.keys.first().copied().unwrap_or(Key::ESC);
+        if let Some(journal) = self.held.journal().as_mut() {
+            journal.lost(self.tip.line.end(), key)?;
+        }
+        Ok(Stop::Lost { key, reason })
+    }
+
+    fn report(self, stop: Stop) -> RunReport {
+        RunReport {
+            from: self.from,
+            inputs: self.inputs,
+            keys_used: self.plan.used(),
+            stop,
+            turns: self.turns,
+            messages: self.messages,
+            messages_truncated: self.truncated,
+            workers_lost: self.workers_lost,
+            snapshot: self.held.slot().snapshot(),
+        }
+    }
+}

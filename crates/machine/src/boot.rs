@@ -1,0 +1,99 @@
+//! Boot images: the game with its options read and nothing random done yet, from which a new game takes microseconds.
+
+use wire::PowerOn;
+
+use crate::MachineError;
+use crate::contract::{OPTIONS_BYTES, POWER_DEBUG, YIELD_BOOT, YIELD_FAULT};
+use crate::engine::Engine;
+use crate::image::{self, RomId};
+use crate::signals;
+
+/// How many boot images are kept.
+const KEPT_MAX: usize = 4;
+
+/// What a boot image depends on; clock and seeds come after it.
+#[derive(Clone, PartialEq, Eq)]
+struct Cause {
+    options: String,
+    flags: u32,
+}
+
+/// The boot images of the last few options texts, the latest last.
+#[derive(Default)]
+pub(crate) struct Boots {
+    kept: Vec<(Cause, Vec<u8>)>,
+}
+
+fn flags(record: &PowerOn) -> u32 {
+    if record.debug { POWER_DEBUG } else { 0 }
+}
+
+impl Boots {
+    /// Brings a machine to where the game asks for its seeds.
+    pub(crate) fn boot(
+        &mut self,
+        engine: &mut Engine,
+        rom_id: &RomId,
+        record: &PowerOn,
+    ) -> Result<(), MachineError> {
+        let cause = Cause {
+            options: record.options_text(),
+            flags: flags(record),
+        };
+        if let Some(place) = self.kept.iter().position(|(kept, _)| *kept == cause) {
+            let latest = self.kept.remove(place);
+            let parts = image::check(engine, rom_id, &latest.1)?;
+            image::load(engine, &parts);
+            self.kept.push(latest);
+            return Ok(());
+        }
+        cold(engine, &cause)?;
+        let mut bytes = vec![0; image::bytes(engine)];
+        image::write(engine, rom_id, &mut bytes)?;
+        if self.kept.len() == KEPT_MAX {
+            self.kept.remove(0);
+        }
+        self.kept.push((cause, bytes));
+        Ok(())
+    }
+}
+
+/// Boots from nothing.
+fn cold(engine: &mut Engine, cause: &Cause) -> Result<(), MachineError> {
+    let options = cause.options.as_bytes();
+    if options.len() >= OPTIONS_BYTES {
+        return Err(MachineError::Boot(format!(
+            "its options of {} bytes are too long",
+            options.len()
+        )));
+    }
+    image::clear(engine);
+    let mailbox = engine.mailbox_mut();
+    mailbox.options[..options.len()].copy_from_slice(options);
+    mailbox.flags = cause.flags;
+    engine.power_on();
+    match engine.run() {
+        Some(signals::Caught::Fault(signal)) => Err(MachineError::Boot(signals::name(signal).to_owned())),
+        Some(signals::Caught::Watchdog) => Err(MachineError::Boot("it hung".to_owned())),
+        None => match engine.mailbox().reason {
+            YIELD_BOOT => Ok(()),
+            YIELD_FAULT => Err(MachineError::Boot(fault(engine))),
+            _ => Err(MachineError::Boot(complaint(engine))),
+        },
+    }
+}
+
+/// The BIOS's diagnosis.
+pub(crate) fn fault(engine: &Engine) -> String {
+    let text = &engine.mailbox().fault;
+    let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+    crate::decode::text(&text[..end])
+}
+
+/// What stands on the screen of a game that stopped to complain.
+fn complaint(engine: &Engine) -> String {
+    let [chars, ..] = engine.planes(&engine.instant());
+    let words = String::from_utf8_lossy(chars);
+    let words: Vec<_> = words.split_whitespace().collect();
+    format!("it complains: {}", words.join(" "))
+}

@@ -1,0 +1,271 @@
+//! Reads the frames that a ROM writes: the layouts of `bios/port/frame.h`.
+
+use wire::{
+    COLUMNS, Cursor, Frame, InventoryItem, MAP_COLUMNS, MAP_ROWS, Menu, MenuEntry, Message, Pending,
+    PendingKind, Pick, ROWS, Stage, Window,
+};
+
+use crate::status::{STATUS_FIELDS, STATUS_NUMBERS, status};
+
+const HAS_STATUS: u8 = 1;
+const HAS_MENU: u8 = 2;
+const HAS_WINDOW: u8 = 4;
+const MESSAGES_TRUNCATED: u8 = 8;
+const HAS_HERO: u8 = 16;
+const POLYMORPHED: u8 = 32;
+
+/// Game text as text: what is not printable ASCII stands as `\xNN`.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for &byte in bytes {
+        if (0x20..0x7f).contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    text
+}
+
+/// Takes fields off the front of a frame's bytes. The ROM writes what it says; a short frame gives zeroes.
+struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, bytes: usize) -> &'a [u8] {
+        let (here, rest) = self.rest.split_at_checked(bytes).unwrap_or((&[], &[]));
+        self.rest = rest;
+        here
+    }
+
+    fn array<const N: usize>(&mut self) -> [u8; N] {
+        self.take(N).try_into().unwrap_or([0; N])
+    }
+
+    fn u8(&mut self) -> u8 {
+        u8::from_le_bytes(self.array())
+    }
+
+    fn u16(&mut self) -> u16 {
+        u16::from_le_bytes(self.array())
+    }
+
+    fn u32(&mut self) -> u32 {
+        u32::from_le_bytes(self.array())
+    }
+
+    fn i64(&mut self) -> i64 {
+        i64::from_le_bytes(self.array())
+    }
+
+    fn text(&mut self) -> String {
+        let length = self.u16();
+        text(self.take(usize::from(length)))
+    }
+}
+
+fn copy(plane: &mut Vec<u8>, bytes: &[u8]) {
+    plane.clear();
+    plane.extend_from_slice(bytes);
+}
+
+/// Fills a frame, reusing what it has allocated.
+pub(crate) fn frame(bytes: &[u8], frame: &mut Frame) {
+    let mut reader = Reader { rest: bytes };
+    copy(&mut frame.screen.chars, reader.take(ROWS * COLUMNS));
+    copy(&mut frame.screen.colors, reader.take(ROWS * COLUMNS));
+    copy(&mut frame.screen.attributes, reader.take(ROWS * COLUMNS));
+    frame.glyphs.clear();
+    let glyphs = reader.take(2 * MAP_ROWS * MAP_COLUMNS).chunks_exact(2);
+    frame.glyphs.extend(glyphs.map(|pair| i16::from_le_bytes([pair[0], pair[1]])));
+    frame.screen.cursor = cursor(&mut reader);
+    let hero = cursor(&mut reader);
+    let kind = PendingKind::from_number(reader.u8());
+    let stage = match reader.u8() {
+        0 => Stage::Start,
+        1 => Stage::Play,
+        _ => Stage::Ending,
+    };
+    let flags = reader.u8();
+    let default = reader.u8();
+    let capacity = reader.u16();
+    let pick = reader.u16();
+    let (page, pages) = (reader.u16(), reader.u16());
+    frame.turn = reader.i64();
+    let numbers: [i64; STATUS_NUMBERS] = std::array::from_fn(|_| reader.i64());
+    let enabled = reader.i64();
+    let first_id = reader.i64();
+    let [messages, items, entries, lines] = std::array::from_fn(|_| reader.u32());
+    frame.hero = (flags & HAS_HERO != 0).then_some(hero);
+    let question = Question { kind, stage, default, capacity };
+    frame.pending = question.read(&mut reader);
+    frame.status = (flags & HAS_STATUS != 0).then(|| {
+        let texts: [String; STATUS_FIELDS] = std::array::from_fn(|_| reader.text());
+        status(&numbers, &texts, enabled, flags & POLYMORPHED != 0)
+    });
+    frame.messages_truncated = flags & MESSAGES_TRUNCATED != 0;
+    frame.messages.clear();
+    for index in 0..messages {
+        frame.messages.push(message(&mut reader, first_id.wrapping_add(i64::from(index))));
+    }
+    frame.inventory.clear();
+    frame.inventory.extend((0..items).map(|_| item(&mut reader)));
+    frame.menu = (flags & HAS_MENU != 0).then(|| menu(&mut reader, entries, pick, page, pages));
+    frame.window = (flags & HAS_WINDOW != 0).then(|| Window {
+        lines: (0..lines).map(|_| reader.text()).collect(),
+    });
+}
+
+fn cursor(reader: &mut Reader<'_>) -> Cursor {
+    Cursor { row: reader.u8(), column: reader.u8() }
+}
+
+fn message(reader: &mut Reader<'_>, id: i64) -> Message {
+    let turn = reader.i64();
+    let length = reader.u16();
+    let shown = reader.u8() != 0;
+    let text = text(reader.take(usize::from(length)));
+    Message { id: id.unsigned_abs(), turn, text, shown }
+}
+
+fn item(reader: &mut Reader<'_>) -> InventoryItem {
+    let letter = char::from(reader.u8());
+    let class = reader.u8();
+    let glyph = i16::from_le_bytes(reader.array());
+    let text = reader.text();
+    InventoryItem { letter, text, class, glyph }
+}
+
+fn menu(reader: &mut Reader<'_>, entries: u32, pick: u16, page: u16, pages: u16) -> Menu {
+    let entries: Vec<_> = (0..entries).map(|id| entry(reader, id)).collect();
+    // A heading is a line by itself, followed by an empty one.
+    let title = match entries.as_slice() {
+        [first, second, ..] if !first.selectable && !second.selectable && second.text.is_empty() => {
+            first.text.clone()
+        }
+        _ => String::new(),
+    };
+    Menu {
+        title,
+        pick: match pick {
+            0 => Pick::None,
+            1 => Pick::One,
+            _ => Pick::Any,
+        },
+        page: u32::from(page),
+        pages: u32::from(pages),
+        entries,
+    }
+}
+
+fn entry(reader: &mut Reader<'_>, id: u32) -> MenuEntry {
+    let count = reader.i64();
+    let accelerator = reader.u8();
+    let group = reader.u8();
+    let selectable = reader.u8() != 0;
+    let selected = reader.u8() != 0;
+    let page = u32::from(reader.u16());
+    let text = reader.text();
+    // The port writes "a - " or "a + " before what can be picked.
+    let text = match text.get(4..) {
+        Some(rest) if selectable && matches!(text.get(1..4), Some(" - " | " + " | " # ")) => rest.to_owned(),
+        _ => text,
+    };
+    let key = |byte: u8| (selectable && byte != 0).then(|| char::from(byte));
+    MenuEntry {
+        id,
+        accelerator: key(accelerator),
+        group: key(group),
+        text,
+        selectable,
+        selected,
+        count: (selected && count >= 0).then_some(count),
+        page,
+    }
+}
+
+/// The parts of a question that stand in the frame's head.
+struct Question {
+    kind: Option<PendingKind>,
+    stage: Stage,
+    default: u8,
+    capacity: u16,
+}
+
+impl Question {
+    fn read(self, reader: &mut Reader<'_>) -> Option<Pending> {
+        let prompt = reader.text();
+        let length = reader.u16();
+        let listed = reader.take(usize::from(length));
+        let typed = reader.text();
+        let kind = self.kind?;
+        let answers = match kind {
+            PendingKind::Choice => listed.iter().filter(|byte| **byte != 0x1b).map(|byte| char::from(*byte)).collect(),
+            PendingKind::Item => suggested(&prompt),
+            _ => String::new(),
+        };
+        Some(Pending {
+            kind,
+            stage: self.stage,
+            prompt,
+            answers,
+            default: (self.default != 0).then(|| char::from(self.default)),
+            capacity: (self.capacity != 0).then_some(self.capacity),
+            typed,
+        })
+    }
+}
+
+/// The letters that an item prompt suggests: `[$a-cf or ?*]` gives `$abcf`.
+fn suggested(prompt: &str) -> String {
+    let list = prompt.rsplit_once('[').map_or("", |(_, list)| list);
+    let list = list.split([' ', ']']).next().unwrap_or_default();
+    let list: Vec<char> = list.chars().filter(|letter| !matches!(letter, '*' | '?')).collect();
+    let mut letters = String::new();
+    let mut at = 0;
+    while let Some(&letter) = list.get(at) {
+        match (letter, list.get(at + 1), list.get(at + 2)) {
+            (from, Some('-'), Some(&to)) if from.is_ascii_alphabetic() && from < to => {
+                letters.extend(from..=to);
+                at += 3;
+            }
+            _ => {
+                letters.push(letter);
+                at += 1;
+            }
+        }
+    }
+    letters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn item_prompts_name_their_letters() {
+        for (prompt, letters) in [
+            ("What do you want to drop? [$a-cf or ?*]", "$abcf"),
+            ("What do you want to wield? [- ab or ?*]", "-"),
+            ("What do you want to wield? [-ab or ?*]", "-ab"),
+            ("What do you want to eat? [*]", ""),
+            ("What do you want to call? [a-dA-C or ?*]", "abcdABC"),
+            ("no list", ""),
+        ] {
+            assert_eq!(suggested(prompt), letters, "{prompt}");
+        }
+    }
+
+    #[test]
+    fn a_short_frame_is_read_without_harm() {
+        for length in [0, 1, 5760, 9000, 9344] {
+            frame(&vec![0; length], &mut Frame::default());
+        }
+    }
+
+    #[test]
+    fn game_text_is_printable() {
+        assert_eq!(text(b"a\x1b\xffz"), "a\\x1b\\xffz");
+    }
+}

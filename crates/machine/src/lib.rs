@@ -1,0 +1,25 @@
+//! Maps a ROM into this process and drives the game in it.
+//!
+//! A [`Machine`] is the game stopped at a boundary: it waits for a key. There is at most one in a process, since a
+//! ROM, its heap, its stack and its files have fixed addresses, which makes an image mean the same everywhere.
+//! Everything that a game can change lies in those regions, so a [`SaveState`] is a copy of them and loading one is
+//! exact.
+//!
+//! This is the only crate with `unsafe`: `contract` (what the ROM promises), `engine` (calls into it), `memory`
+//! (fixed mappings), `signals` (faults and the watchdog) and `shared` (memory shared between processes).
+
+mod boot;
+mod contract;
+mod decode;
+mod engine;
+mod error;
+mod image;
+mod machine;
+mod memory;
+pub mod shared;
+mod signals;
+mod status;
+
+pub use error::MachineError;
+pub use image::SaveState;
+pub use machine::{Machine, Stop};

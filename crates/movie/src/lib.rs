@@ -1,0 +1,33 @@
+//! The movie and journal format of NetHack Lab: power-on, every input, and digests that prove the play.
+//!
+//! A movie is text, one JSON object a line; a journal is the movie of a live machine, appended line by line. This
+//! crate writes, reads, exports and judges them. It is pure: it opens no file, starts no process, holds no machine.
+//! What the lines hold is laid down in `docs/formats/movie.md`.
+
+mod format;
+mod text;
+
+mod chain;
+mod rules;
+
+mod movie;
+
+mod journal;
+mod reader;
+
+mod export;
+
+mod judge;
+mod verdict;
+
+pub use export::{ExportError, export};
+pub use format::{
+    ARGS_BYTES_MAX, Account, COUNT_MAX, DIGESTS_EVERY, FILE_BYTES_MAX, FORMAT, Finish, HEADER_TEXT_BYTES_MAX, Header,
+    HeaderError, INPUTS_MAX, LINE_BYTES_MAX, LINE_INPUTS_MAX, MARKS_MAX, NAME_BYTES_MAX, PACKED_INPUTS, VERSION,
+};
+pub use journal::{JournalWriter, WriteError};
+pub use judge::{Compared, Judge};
+pub use movie::{Act, Lost, Mark, MarkKind, Movie, Step, Unacknowledged};
+pub use reader::{LineProblem, ReadError, Recording, read};
+pub use rules::Refusal;
+pub use verdict::{CannotJudge, Desync, Difference, Verdict};

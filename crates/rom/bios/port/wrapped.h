@@ -1,0 +1,37 @@
+/* The game's functions that the port wraps, without a change to their files.
+ *
+ * In the one file that defines it, a wrapped function becomes weak, so that every
+ * call, also from its own file, goes to the port's function of that name; the
+ * original stays reachable as nethack_<name>. IN_<file> is set by the build. */
+#ifndef PORT_WRAPPED_H
+#define PORT_WRAPPED_H
+
+#define PORT_PRAGMA(text) _Pragma(#text)
+#define WRAPPED(name)      \
+    PORT_PRAGMA(weak name) \
+    __asm__(".globl nethack_" #name "\n.set nethack_" #name ", " #name);
+
+#ifdef IN_cmd
+WRAPPED(getdir)
+WRAPPED(get_count)
+#endif
+#ifdef IN_do_name
+WRAPPED(getpos)
+#endif
+#ifdef IN_end
+WRAPPED(done)
+#endif
+#ifdef IN_getline
+WRAPPED(xwaitforspace)
+#endif
+#ifdef IN_invent
+WRAPPED(getobj)
+#endif
+#ifdef IN_save
+WRAPPED(dosave0)
+#endif
+#ifdef IN_topl
+WRAPPED(more)
+#endif
+
+#endif

@@ -1,0 +1,116 @@
+//! Builds the ROM: from the pristine NetHack 3.6.7 release and our BIOS to one
+//! freestanding ELF file and its two identities.
+
+mod archive;
+mod compile;
+mod debian;
+mod debian_sources;
+mod download;
+mod frames;
+mod identity;
+mod link;
+mod process;
+mod recipe;
+mod source;
+mod stamp;
+mod toolchain;
+mod unpack;
+
+// The reader that hosts use checks each ROM before it leaves the build, too.
+#[allow(dead_code, unreachable_pub)]
+#[path = "../src/elf.rs"]
+mod elf;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../src/error.rs"]
+mod error;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../src/rom.rs"]
+mod rom;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../src/symbols.rs"]
+mod symbols;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::toolchain::Toolchain;
+
+/// The folders of one build.
+pub(crate) struct Folders {
+    /// The crate's own folder, with `bios/` and `rom.ld`.
+    pub(crate) krate: PathBuf,
+    /// Cargo's output folder; every command runs in it, so that no path of this
+    /// machine reaches the ROM.
+    pub(crate) out: PathBuf,
+}
+
+fn main() -> ExitCode {
+    match build() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nThe ROM can't be built: {error:#}\n");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn build() -> Result<()> {
+    announce_inputs();
+    check_platform()?;
+    let folders = Folders {
+        krate: env_path("CARGO_MANIFEST_DIR")?,
+        out: env_path("OUT_DIR")?,
+    };
+    let toolchain = Toolchain::find()?;
+    source::obtain_tree(&folders)?;
+
+    let bios = recipe::Bios::read(&folders)?;
+    let compiler = compile::Compiler::new(&toolchain, &folders, &bios);
+    archive::generate_headers(&compiler, &folders)?;
+
+    // One batch, so that the cores stay busy to the end.
+    let tools = recipe::archive_tools();
+    let game = recipe::rom_units(&folders, &bios)?;
+    compiler.compile(tools.iter().flat_map(|tool| &tool.units).chain(&game))?;
+    archive::generate_data(&compiler, &folders, &tools)?;
+    frames::check(&folders, &game, bios.frame_bytes_max()?)?;
+
+    let engine_id = identity::engine_id(&folders, &bios)?;
+    let about = identity::About::new(&engine_id, &toolchain);
+    let extra = link::write_generated_sources(&folders, &about)?;
+    compiler.compile(&extra)?;
+    let rom = link::link(&toolchain, &folders, game.iter().chain(&extra))?;
+    identity::publish(&folders, &rom, &about)
+}
+
+/// Tells cargo what the ROM is made from. Only these, or a change of this script
+/// itself, start it again.
+fn announce_inputs() {
+    for path in ["bios", "rom.ld"] {
+        println!("cargo::rerun-if-changed={path}");
+    }
+    for name in [source::TARBALL_VARIABLE].iter().chain(&toolchain::VARIABLES) {
+        println!("cargo::rerun-if-env-changed={name}");
+    }
+}
+
+fn check_platform() -> Result<()> {
+    for variable in ["TARGET", "HOST"] {
+        let triple = std::env::var(variable).with_context(|| format!("cargo did not set {variable}"))?;
+        let supported = triple.starts_with("x86_64-") && triple.contains("-linux-");
+        ensure!(
+            supported,
+            "NetHack Lab runs on x86-64 Linux only so far, and this build's {variable} is {triple}. \
+             The stack switch, the fixed addresses and the ELF machine are written for x86-64."
+        );
+    }
+    Ok(())
+}
+
+fn env_path(name: &str) -> Result<PathBuf> {
+    std::env::var_os(name)
+        .map(PathBuf::from)
+        .with_context(|| format!("{name} is not set: this program is run by cargo"))
+}

@@ -1,0 +1,20 @@
+//! NetHack 3.6.7 as a ROM: the game's own C, unpatched, with our BIOS under it,
+//! linked at a fixed address; and the reader for such files.
+//!
+//! The build script makes the ROM (`build/`); [`built_in`] hands it out. A ROM that
+//! comes from elsewhere goes through [`Rom::from_file`], which trusts nothing.
+//! Nothing here maps or runs a ROM: that is the business of crate `machine`.
+//!
+//! The built ROM is under the NetHack General Public License, see `NGPL.md`.
+
+mod built_in;
+mod elf;
+mod error;
+mod rom;
+mod symbols;
+
+pub use built_in::built_in;
+pub use elf::{ADDRESS_END, ADDRESS_MIN, Access, PAGE_BYTES, Segment};
+pub use error::RomError;
+pub use rom::{About, CONTRACT, MAGIC, ROM_BYTES_MAX, Rom};
+pub use symbols::{Symbol, Symbols};

@@ -1,0 +1,131 @@
+//! What a worker gives up before it runs any game code.
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+
+use landlock::{ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, Scope};
+use rustix::process::{DumpableBehavior, Resource, Rlimit, Signal};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+};
+
+/// Address space beyond the shared memory: the ROM's regions, the program itself, and what a task allocates.
+const ADDRESS_SPACE_BYTES: u64 = 4 << 30;
+
+/// Why a worker could not be closed in.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SandboxError {
+    /// The system refused a step.
+    #[error("{step}: {reason}")]
+    Step {
+        /// What was tried.
+        step: &'static str,
+        /// The system's word.
+        reason: String,
+    },
+}
+
+fn step<E: std::fmt::Display>(step: &'static str) -> impl FnOnce(E) -> SandboxError {
+    move |reason| SandboxError::Step { step, reason: reason.to_string() }
+}
+
+/// The first thing in a worker's life: it ends with its parent, can't be looked into, and keeps no descriptor but the
+/// standard three of whatever the host's own parents left open.
+pub(crate) fn detach() -> Result<(), SandboxError> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(step("parent-death signal"))?;
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(step("dumpable"))?;
+    for descriptor in open_descriptors()? {
+        // The listing's own descriptor is among them and closed already.
+        let _ = nix::unistd::close(descriptor);
+    }
+    // When memory runs out, a worker can be replaced and its host can't. Not every system lets it say so.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "500");
+    Ok(())
+}
+
+/// Descriptors beyond the standard three.
+fn open_descriptors() -> Result<Vec<RawFd>, SandboxError> {
+    let listing = std::fs::read_dir("/proc/self/fd").map_err(step("list of descriptors"))?;
+    let numbers = listing.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    Ok(numbers.filter(|number: &RawFd| *number > 2).collect())
+}
+
+/// Gives up files, network, other processes, executable memory and every call of the system but a few. `shared_bytes`
+/// is the size of the shared memory that is mapped.
+pub(crate) fn enter(socket: BorrowedFd<'_>, shared_bytes: u64) -> Result<(), SandboxError> {
+    limit_resources(shared_bytes)?;
+    restrict_access()?;
+    let filter = filter(socket).map_err(step("seccomp filter"))?;
+    // This sets no_new_privs too, without which the system takes no filter.
+    seccompiler::apply_filter_all_threads(&filter).map_err(step("seccomp"))
+}
+
+fn limit_resources(shared_bytes: u64) -> Result<(), SandboxError> {
+    for (resource, max) in [
+        (Resource::Core, 0),
+        (Resource::Fsize, 0),
+        (Resource::Nproc, 0),
+        (Resource::Nofile, 0),
+        (Resource::As, shared_bytes.saturating_add(ADDRESS_SPACE_BYTES)),
+    ] {
+        let limit = Rlimit { current: Some(max), maximum: Some(max) };
+        rustix::process::setrlimit(resource, limit).map_err(step("resource limit"))?;
+    }
+    Ok(())
+}
+
+/// A second wall beside the filter, on kernels that have it: no path can be opened, no port bound or connected to.
+fn restrict_access() -> Result<(), SandboxError> {
+    let restrict = || {
+        Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(ABI::V5))?
+            .handle_access(AccessNet::from_all(ABI::V5))?
+            .scope(Scope::from_all(ABI::V6))?
+            .create()?
+            .restrict_self()
+    };
+    restrict().map(drop).map_err(step("landlock"))
+}
+
+/// The calls that a worker's life needs. Every other one ends the process.
+fn filter(socket: BorrowedFd<'_>) -> Result<BpfProgram, seccompiler::BackendError> {
+    let argument = |index, operator, value| SeccompCondition::new(index, SeccompCmpArgLen::Dword, operator, value);
+    let socket = u64::from(socket.as_fd().as_raw_fd().unsigned_abs());
+    let on_socket = || SeccompRule::new(vec![argument(0, SeccompCmpOp::Eq, socket)?]);
+    let bits = |bits: i32| u64::from(bits.unsigned_abs());
+    let not_executable = || argument(2, SeccompCmpOp::MaskedEq(bits(libc::PROT_EXEC)), 0);
+    let anonymous = argument(3, SeccompCmpOp::MaskedEq(bits(libc::MAP_ANONYMOUS)), bits(libc::MAP_ANONYMOUS))?;
+    let mut rules = BTreeMap::from([
+        (libc::SYS_recvfrom, vec![on_socket()?]),
+        (libc::SYS_sendto, vec![on_socket()?]),
+        (libc::SYS_mmap, vec![SeccompRule::new(vec![not_executable()?, anonymous])?]),
+        (libc::SYS_mprotect, vec![SeccompRule::new(vec![not_executable()?])?]),
+    ]);
+    for call in [
+        // Memory.
+        libc::SYS_brk,
+        libc::SYS_munmap,
+        libc::SYS_mremap,
+        libc::SYS_madvise,
+        // The machine's watchdog and what it does about processor faults.
+        libc::SYS_rt_sigaction,
+        libc::SYS_rt_sigprocmask,
+        libc::SYS_rt_sigreturn,
+        libc::SYS_sigaltstack,
+        libc::SYS_timer_create,
+        libc::SYS_timer_settime,
+        libc::SYS_timer_delete,
+        libc::SYS_setitimer,
+        // Time, where the system's shared page does not give it; going on after a stop; the end.
+        libc::SYS_clock_gettime,
+        libc::SYS_restart_syscall,
+        libc::SYS_futex,
+        libc::SYS_exit,
+        libc::SYS_exit_group,
+    ] {
+        rules.insert(call, Vec::new());
+    }
+    let architecture = std::env::consts::ARCH.try_into()?;
+    SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, architecture)?.try_into()
+}

@@ -1,0 +1,87 @@
+//! Telling a worker that is stuck from one that a busy machine does not let run.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::Pid;
+
+/// How often the socket's timeout makes the host look at a silent worker.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// The patience of a host with one worker that should say something.
+///
+/// The engine's own watchdog decides whether a key hangs. This only catches a worker in which not even that works:
+/// it has been silent for long *and* has either used far more CPU time than a key may, or sleeps, which means that it
+/// waits for its host while the host waits for it. One that is stopped, or waits for a processor or for memory, is
+/// waited for as long as it takes: load never changes a result.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    pid: Pid,
+    silence_max: Duration,
+    cpu_max: Duration,
+    since: Instant,
+    cpu_before: Option<Duration>,
+}
+
+/// A look at a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Look {
+    state: u8,
+    cpu: Duration,
+}
+
+impl Patience {
+    /// Patience that begins now.
+    pub(crate) fn new(pid: Pid, silence_max: Duration, cpu_max: Duration) -> Self {
+        Self { pid, silence_max, cpu_max, since: Instant::now(), cpu_before: None }
+    }
+
+    /// The worker has said something.
+    pub(crate) fn heard(&mut self) {
+        self.since = Instant::now();
+        self.cpu_before = None;
+    }
+
+    /// Whether to wait on. To be asked every [`LOOK_EVERY`].
+    pub(crate) fn wait_on(&mut self) -> bool {
+        // A process that can't be looked at has gone; its socket tells so.
+        let Some(look) = look(self.pid) else { return true };
+        // The first look of a silence, not its beginning, which would cost every short task a look.
+        let before = *self.cpu_before.get_or_insert(look.cpu);
+        self.since.elapsed() < self.silence_max
+            || (look.state != b'S' && look.cpu.saturating_sub(before) < self.cpu_max)
+    }
+}
+
+fn look(pid: Pid) -> Option<Look> {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    parse(&stat, rustix::param::clock_ticks_per_second())
+}
+
+/// Reads `/proc/PID/stat`: state, and CPU time in user and kernel mode.
+fn parse(stat: &str, ticks_per_second: u64) -> Option<Look> {
+    // The second field is the program's name, which may hold anything.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut fields = fields.split_ascii_whitespace();
+    let state = *fields.next()?.as_bytes().first()?;
+    let mut ticks = fields.skip(10).map(str::parse::<u64>);
+    let used = ticks.next()?.ok()?.checked_add(ticks.next()?.ok()?)?;
+    let cpu = Duration::from_millis(used.checked_mul(1_000)? / ticks_per_second.max(1));
+    Some(Look { state, cpu })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_read_from_its_stat() {
+        let stat = "123 (a) S b) R 1 2 3 4 5 6 7 8 9 10 150 30 0 0 20 0 1";
+        let look = Look { state: b'R', cpu: Duration::from_millis(1_800) };
+        assert_eq!(parse(stat, 100), Some(look));
+        for bad in ["", "1 (a)", "1 (a) S 1 2 3", "1 (a) S 1 2 3 4 5 6 7 8 9 10 x y"] {
+            assert_eq!(parse(bad, 100), None, "{bad}");
+        }
+        let pid = rustix::process::getpid();
+        assert!(super::look(pid).is_some());
+    }
+}
