@@ -1,11 +1,13 @@
 //! Reads the frames that a ROM writes: the layouts of `bios/port/frame.h`.
 
+use std::fmt::Write;
+
 use wire::{
     COLUMNS, Cursor, Frame, InventoryItem, MAP_COLUMNS, MAP_ROWS, Menu, MenuEntry, Message, Pending,
     PendingKind, Pick, ROWS, Stage, Window,
 };
 
-use crate::status::{STATUS_FIELDS, STATUS_NUMBERS, status};
+use crate::status::{STATUS_FIELDS, STATUS_NUMBERS, Shown};
 
 const HAS_STATUS: u8 = 1;
 const HAS_MENU: u8 = 2;
@@ -16,15 +18,26 @@ const POLYMORPHED: u8 = 32;
 
 /// Game text as text: what is not printable ASCII stands as `\xNN`.
 pub(crate) fn text(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for &byte in bytes {
-        if (0x20..0x7f).contains(&byte) {
-            text.push(char::from(byte));
-        } else {
-            text.push_str(&format!("\\x{byte:02x}"));
+    let mut text = String::new();
+    text_into(bytes, &mut text);
+    text
+}
+
+/// As [`text`], into a string that is there already.
+pub(crate) fn text_into(bytes: &[u8], text: &mut String) {
+    text.clear();
+    match std::str::from_utf8(bytes) {
+        Ok(plain) if bytes.iter().all(|byte| (0x20..0x7f).contains(byte)) => text.push_str(plain),
+        _ => {
+            for &byte in bytes {
+                if (0x20..0x7f).contains(&byte) {
+                    text.push(char::from(byte));
+                } else {
+                    let _ = write!(text, "\\x{byte:02x}");
+                }
+            }
         }
     }
-    text
 }
 
 /// Takes fields off the front of a frame's bytes. The ROM writes what it says; a short frame gives zeroes.
@@ -59,9 +72,13 @@ impl<'a> Reader<'a> {
         i64::from_le_bytes(self.array())
     }
 
-    fn text(&mut self) -> String {
+    fn bytes(&mut self) -> &'a [u8] {
         let length = self.u16();
-        text(self.take(usize::from(length)))
+        self.take(usize::from(length))
+    }
+
+    fn text(&mut self) -> String {
+        text(self.bytes())
     }
 }
 
@@ -100,17 +117,22 @@ pub(crate) fn frame(bytes: &[u8], frame: &mut Frame) {
     frame.hero = (flags & HAS_HERO != 0).then_some(hero);
     let question = Question { kind, stage, default, capacity };
     frame.pending = question.read(&mut reader);
-    frame.status = (flags & HAS_STATUS != 0).then(|| {
-        let texts: [String; STATUS_FIELDS] = std::array::from_fn(|_| reader.text());
-        status(&numbers, &texts, enabled, flags & POLYMORPHED != 0)
-    });
+    if flags & HAS_STATUS == 0 {
+        frame.status = None;
+    } else {
+        let texts: [&[u8]; STATUS_FIELDS] = std::array::from_fn(|_| reader.bytes());
+        let shown = Shown { numbers: &numbers, texts: &texts, enabled, polymorphed: flags & POLYMORPHED != 0 };
+        shown.read(frame.status.get_or_insert_default());
+    }
     frame.messages_truncated = flags & MESSAGES_TRUNCATED != 0;
     frame.messages.clear();
     for index in 0..messages {
         frame.messages.push(message(&mut reader, first_id.wrapping_add(i64::from(index))));
     }
-    frame.inventory.clear();
-    frame.inventory.extend((0..items).map(|_| item(&mut reader)));
+    frame.inventory.resize_with(items as usize, || InventoryItem { letter: ' ', text: String::new(), class: 0, glyph: 0 });
+    for item in &mut frame.inventory {
+        read_item(&mut reader, item);
+    }
     frame.menu = (flags & HAS_MENU != 0).then(|| menu(&mut reader, entries, pick, page, pages));
     frame.window = (flags & HAS_WINDOW != 0).then(|| Window {
         lines: (0..lines).map(|_| reader.text()).collect(),
@@ -129,12 +151,11 @@ fn message(reader: &mut Reader<'_>, id: i64) -> Message {
     Message { id: id.unsigned_abs(), turn, text, shown }
 }
 
-fn item(reader: &mut Reader<'_>) -> InventoryItem {
-    let letter = char::from(reader.u8());
-    let class = reader.u8();
-    let glyph = i16::from_le_bytes(reader.array());
-    let text = reader.text();
-    InventoryItem { letter, text, class, glyph }
+fn read_item(reader: &mut Reader<'_>, item: &mut InventoryItem) {
+    item.letter = char::from(reader.u8());
+    item.class = reader.u8();
+    item.glyph = i16::from_le_bytes(reader.array());
+    text_into(reader.bytes(), &mut item.text);
 }
 
 fn menu(reader: &mut Reader<'_>, entries: u32, pick: u16, page: u16, pages: u16) -> Menu {
@@ -196,8 +217,7 @@ struct Question {
 impl Question {
     fn read(self, reader: &mut Reader<'_>) -> Option<Pending> {
         let prompt = reader.text();
-        let length = reader.u16();
-        let listed = reader.take(usize::from(length));
+        let listed = reader.bytes();
         let typed = reader.text();
         let kind = self.kind?;
         let answers = match kind {

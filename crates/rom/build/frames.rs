@@ -12,11 +12,17 @@ use crate::recipe::Unit;
 /// Checks the reports of `-fstack-usage`.
 pub(crate) fn check(folders: &Folders, units: &[Unit], bytes_max: u64) -> Result<()> {
     let mut offenders = Vec::new();
-    for unit in units.iter().filter(|unit| unit.source.extension().is_some_and(|extension| extension == "c")) {
+    for unit in units.iter().filter(|unit| {
+        unit.source
+            .extension()
+            .is_some_and(|extension| extension == "c")
+    }) {
         let path = folders.out.join(object(unit, "su"));
-        let report = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+        let report =
+            fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
         for line in report.lines() {
-            let offence = offence(line, bytes_max).with_context(|| format!("{}: odd line {line}", path.display()))?;
+            let offence = offence(line, bytes_max)
+                .with_context(|| format!("{}: odd line {line}", path.display()))?;
             offenders.extend(offence);
         }
     }

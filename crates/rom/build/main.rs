@@ -91,14 +91,18 @@ fn announce_inputs() {
     for path in ["bios", "rom.ld"] {
         println!("cargo::rerun-if-changed={path}");
     }
-    for name in [source::TARBALL_VARIABLE].iter().chain(&toolchain::VARIABLES) {
+    for name in [source::TARBALL_VARIABLE]
+        .iter()
+        .chain(&toolchain::VARIABLES)
+    {
         println!("cargo::rerun-if-env-changed={name}");
     }
 }
 
 fn check_platform() -> Result<()> {
     for variable in ["TARGET", "HOST"] {
-        let triple = std::env::var(variable).with_context(|| format!("cargo did not set {variable}"))?;
+        let triple =
+            std::env::var(variable).with_context(|| format!("cargo did not set {variable}"))?;
         let supported = triple.starts_with("x86_64-") && triple.contains("-linux-");
         ensure!(
             supported,

@@ -50,14 +50,27 @@ pub(crate) const CODE: [&str; 15] = [
 
 /// NetHack sources that `bios/port` stands in for, with the reason. Of sys/unix,
 /// sys/share and win/tty only what `OTHER_GAME_SOURCES` names is used at all.
-const REPLACED: [(&str, &str); 1] = [("rnd.c", "port/random.c includes it, to reach its generators")];
+const REPLACED: [(&str, &str); 1] = [(
+    "rnd.c",
+    "port/random.c includes it, to reach its generators",
+)];
 
-const OTHER_GAME_SOURCES: [&str; 4] =
-    ["sys/share/pmatchregex.c", "win/tty/getline.c", "win/tty/topl.c", "win/tty/wintty.c"];
+const OTHER_GAME_SOURCES: [&str; 4] = [
+    "sys/share/pmatchregex.c",
+    "win/tty/getline.c",
+    "win/tty/topl.c",
+    "win/tty/wintty.c",
+];
 
 /// Where the game's headers are, generated ones first.
-const GAME_HEADERS: [&str; 6] =
-    ["generate/include", "tree/include", "tree/src", "tree/win/share", "tree/win/tty", "tree/sys/share"];
+const GAME_HEADERS: [&str; 6] = [
+    "generate/include",
+    "tree/include",
+    "tree/src",
+    "tree/win/share",
+    "tree/win/tty",
+    "tree/sys/share",
+];
 
 /// One compiler call.
 #[derive(Clone)]
@@ -72,7 +85,11 @@ pub(crate) struct Unit {
 impl Unit {
     fn new(group: &str, source: PathBuf, flags: Vec<String>) -> Self {
         let stem = stem(&source);
-        Self { name: format!("{group}/{stem}"), source, flags }
+        Self {
+            name: format!("{group}/{stem}"),
+            source,
+            flags,
+        }
     }
 }
 
@@ -95,7 +112,9 @@ impl Bios {
         let mut files = Vec::new();
         for part in ["", "libc", "port"] {
             let path = folder.join(part);
-            for entry in fs::read_dir(&path).with_context(|| format!("reading {}", path.display()))? {
+            for entry in
+                fs::read_dir(&path).with_context(|| format!("reading {}", path.display()))?
+            {
                 let name = PathBuf::from(entry?.file_name());
                 if matches!(extension(&name), "c" | "h" | "S") {
                     files.push(Path::new(part).join(name));
@@ -113,8 +132,11 @@ impl Bios {
     /// The limit that `contract.h` sets to the frame of one function.
     pub(crate) fn frame_bytes_max(&self) -> Result<u64> {
         let path = self.path(Path::new("contract.h"));
-        let text = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
-        let value = text.lines().find_map(|line| line.strip_prefix("#define FRAME_BYTES_MAX "));
+        let text =
+            fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+        let value = text
+            .lines()
+            .find_map(|line| line.strip_prefix("#define FRAME_BYTES_MAX "));
         let value = value.and_then(|value| value.trim().parse().ok());
         value.with_context(|| format!("{} defines no FRAME_BYTES_MAX", path.display()))
     }
@@ -127,7 +149,10 @@ impl Bios {
 
 /// The units of the program that writes headers and texts.
 pub(crate) fn makedefs() -> Tool {
-    tool("makedefs", &["util/makedefs.c", "src/monst.c", "src/objects.c"])
+    tool(
+        "makedefs",
+        &["util/makedefs.c", "src/monst.c", "src/objects.c"],
+    )
 }
 
 /// The programs that compile levels and pack the archive. The parsers are used as
@@ -150,9 +175,23 @@ pub(crate) fn archive_tools() -> Vec<Tool> {
         ),
         tool(
             "dgn_comp",
-            &["sys/share/dgn_yacc.c", "sys/share/dgn_lex.c", "util/dgn_main.c", "util/panic.c", "src/alloc.c"],
+            &[
+                "sys/share/dgn_yacc.c",
+                "sys/share/dgn_lex.c",
+                "util/dgn_main.c",
+                "util/panic.c",
+                "src/alloc.c",
+            ],
         ),
-        tool("dlb", &["util/dlb_main.c", "util/panic.c", "src/alloc.c", "src/dlb.c"]),
+        tool(
+            "dlb",
+            &[
+                "util/dlb_main.c",
+                "util/panic.c",
+                "src/alloc.c",
+                "src/dlb.c",
+            ],
+        ),
     ]
 }
 
@@ -160,9 +199,19 @@ pub(crate) fn archive_tools() -> Vec<Tool> {
 /// they write would speak of another game.
 fn tool(name: &'static str, sources: &[&str]) -> Tool {
     let mut flags = strings(&MEANING);
-    flags.extend(strings(&["-O1", "-w", "-DWEIRD_LEX=0", "-DBUILD_TOOL", "-include", "port/options.h"]));
+    flags.extend(strings(&[
+        "-O1",
+        "-w",
+        "-DWEIRD_LEX=0",
+        "-DBUILD_TOOL",
+        "-include",
+        "port/options.h",
+    ]));
     let unit = |source: &&str| Unit::new("tool", Path::new("tree").join(source), flags.clone());
-    Tool { name, units: sources.iter().map(unit).collect() }
+    Tool {
+        name,
+        units: sources.iter().map(unit).collect(),
+    }
 }
 
 /// Everything that becomes part of the ROM, in link order.
@@ -185,14 +234,24 @@ fn game_unit(source: PathBuf) -> Unit {
 fn libc_unit(source: PathBuf) -> Unit {
     let mut flags = ours(&source);
     // The macro tells GCC's limits.h that no other limits.h comes after it.
-    flags.extend(strings(&["-ffreestanding", "-fno-builtin", "-nostdinc", "-D_LIBC_LIMITS_H_"]));
+    flags.extend(strings(&[
+        "-ffreestanding",
+        "-fno-builtin",
+        "-nostdinc",
+        "-D_LIBC_LIMITS_H_",
+    ]));
     Unit::new("libc", source, flags)
 }
 
 fn port_unit(source: PathBuf) -> Unit {
     let mut flags = ours(&source);
     if extension(&source) == "c" {
-        flags.extend(MEANING.iter().filter(|flag| flag.starts_with("-D")).map(ToString::to_string));
+        flags.extend(
+            MEANING
+                .iter()
+                .filter(|flag| flag.starts_with("-D"))
+                .map(ToString::to_string),
+        );
         flags.extend(strings(&["-include", "port/options.h"]));
         flags.push(format!("-DIN_{}", stem(&source)));
     }
@@ -207,7 +266,11 @@ pub(crate) fn generated_unit(source: PathBuf) -> Unit {
 
 fn ours(source: &Path) -> Vec<String> {
     let mut flags = strings(&CODE);
-    flags.extend(strings(&["-fsigned-char", "-ffp-contract=off", "-fno-strict-aliasing"]));
+    flags.extend(strings(&[
+        "-fsigned-char",
+        "-ffp-contract=off",
+        "-fno-strict-aliasing",
+    ]));
     if extension(source) == "c" {
         flags.extend(strings(&["-std=gnu11", "-Wall", "-Wextra", "-Werror"]));
     }
@@ -216,7 +279,11 @@ fn ours(source: &Path) -> Vec<String> {
 
 /// The folders that a unit's includes are looked up in, as compiler arguments. They
 /// hold paths of this machine and so are no part of what a ROM says of itself.
-pub(crate) fn include_arguments(unit: &Unit, bios: &Bios, compiler_headers: &[PathBuf]) -> Vec<String> {
+pub(crate) fn include_arguments(
+    unit: &Unit,
+    bios: &Bios,
+    compiler_headers: &[PathBuf],
+) -> Vec<String> {
     let mut arguments = vec!["-I".to_string(), bios.folder.display().to_string()];
     let systems: Vec<PathBuf> = if unit.flags.iter().any(|flag| flag == "-nostdinc") {
         compiler_headers.to_vec()
@@ -233,22 +300,40 @@ pub(crate) fn include_arguments(unit: &Unit, bios: &Bios, compiler_headers: &[Pa
 /// The game's own sources, as the release's makefile lists them.
 fn game_sources(folders: &Folders) -> Result<Vec<PathBuf>> {
     let path = folders.out.join("tree/sys/unix/Makefile.src");
-    let makefile = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+    let makefile =
+        fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
     let listed = makefile_list(&makefile, "HACKCSRC");
-    ensure!(listed.len() > 100, "{} lists no game sources", path.display());
-    let kept = listed.iter().filter(|name| !REPLACED.iter().any(|(replaced, _)| replaced == *name));
+    ensure!(
+        listed.len() > 100,
+        "{} lists no game sources",
+        path.display()
+    );
+    let kept = listed
+        .iter()
+        .filter(|name| !REPLACED.iter().any(|(replaced, _)| replaced == *name));
     let mut sources: Vec<PathBuf> = kept.map(|name| Path::new("tree/src").join(name)).collect();
-    sources.extend(OTHER_GAME_SOURCES.iter().map(|name| Path::new("tree").join(name)));
+    sources.extend(
+        OTHER_GAME_SOURCES
+            .iter()
+            .map(|name| Path::new("tree").join(name)),
+    );
     Ok(sources)
 }
 
 /// The words of a makefile variable whose lines end with a backslash but the last.
 fn makefile_list(makefile: &str, variable: &str) -> Vec<String> {
     let mut words = Vec::new();
-    let mut lines = makefile.lines().skip_while(|line| !line.starts_with(variable));
-    let mut rest = lines.next().and_then(|line| line.split_once('=')).map(|(_, rest)| rest);
+    let mut lines = makefile
+        .lines()
+        .skip_while(|line| !line.starts_with(variable));
+    let mut rest = lines
+        .next()
+        .and_then(|line| line.split_once('='))
+        .map(|(_, rest)| rest);
     while let Some(line) = rest {
-        let (body, goes_on) = line.strip_suffix('\\').map_or((line, false), |body| (body, true));
+        let (body, goes_on) = line
+            .strip_suffix('\\')
+            .map_or((line, false), |body| (body, true));
         words.extend(body.split_whitespace().map(String::from));
         rest = if goes_on { lines.next() } else { None };
     }
@@ -256,11 +341,16 @@ fn makefile_list(makefile: &str, variable: &str) -> Vec<String> {
 }
 
 fn stem(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 fn extension(path: &Path) -> &str {
-    path.extension().and_then(|extension| extension.to_str()).unwrap_or_default()
+    path.extension()
+        .and_then(|extension| extension.to_str())
+        .unwrap_or_default()
 }
 
 fn strings(flags: &[&str]) -> Vec<String> {

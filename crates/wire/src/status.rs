@@ -93,14 +93,10 @@ impl Condition {
         Self::Ride,
     ];
 
-    /// The conditions whose bits are set in NetHack's mask.
-    #[must_use]
-    pub fn from_mask(mask: u64) -> Vec<Self> {
-        Self::ALL
-            .into_iter()
-            .enumerate()
-            .filter(|(bit, _)| mask >> bit & 1 == 1)
-            .map(|(_, condition)| condition)
-            .collect()
+    /// Lists the conditions whose bits are set in NetHack's mask.
+    pub fn read_mask(mask: u64, conditions: &mut Vec<Self>) {
+        conditions.clear();
+        let set = |bit: usize| mask >> bit & 1 == 1;
+        conditions.extend(Self::ALL.into_iter().enumerate().filter(|(bit, _)| set(*bit)).map(|(_, condition)| condition));
     }
 }

@@ -96,7 +96,7 @@ static void head_of_window(struct frame_head *head)
 
 static void fill_head(struct frame_head *head)
 {
-    memset(head, 0, sizeof *head);
+    memset(&head->cursor_row, 0, sizeof *head - offsetof(struct frame_head, cursor_row));
     memcpy(head->chars, terminal.chars, sizeof head->chars);
     memcpy(head->colors, terminal.colors, sizeof head->colors);
     memcpy(head->attributes, terminal.attributes, sizeof head->attributes);
