@@ -78,8 +78,7 @@ pub(crate) fn generate_data(compiler: &Compiler, folders: &Folders, tools: &[Too
     let [lev_comp, dgn_comp, dlb] = &programs[..] else {
         anyhow::bail!("the archive takes three tools, not {}", programs.len());
     };
-    let headers =
-        fs::read_to_string(folders.out.join("generate.made-from")).context("reading a mark")?;
+    let headers = fs::read_to_string(folders.out.join("generate.made-from")).context("reading a mark")?;
     let key = format!("{headers} {}", key(&[lev_comp, dgn_comp, dlb])?);
     let mark = folders.out.join("nhdat.made-from");
     if is_fresh(&mark, &key) && folders.out.join(NHDAT).is_file() {
@@ -94,15 +93,8 @@ pub(crate) fn generate_data(compiler: &Compiler, folders: &Folders, tools: &[Too
         run(hermetic(lev_comp, &dat).arg(path.file_name().unwrap_or_default()))?;
     }
     let levels = with_extension(&dat, "lev")?;
-    ensure!(
-        levels.len() > 100,
-        "the level compiler made only {} levels",
-        levels.len()
-    );
-    let levels = levels
-        .iter()
-        .filter_map(|path| path.file_name())
-        .map(|name| name.to_string_lossy().into_owned());
+    ensure!(levels.len() > 100, "the level compiler made only {} levels", levels.len());
+    let levels = levels.iter().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());
     let mut names: Vec<String> = levels.chain(ARCHIVED.map(String::from)).collect();
     names.sort();
     run(hermetic(dlb, &dat).args(["cf", "nhdat"]).args(names))?;
@@ -122,13 +114,8 @@ fn link_tool(compiler: &Compiler, folders: &Folders, tool: &Tool) -> Result<Path
     let key = fingerprint.hex();
     let mark = folder.join(format!("{}.made-from", tool.name));
     if !(is_fresh(&mark, &key) && program.is_file()) {
-        run(compiler
-            .toolchain
-            .command(&folders.out)
-            .arg("-o")
-            .arg(&program)
-            .args(objects))
-        .with_context(|| format!("linking {}", tool.name))?;
+        run(compiler.toolchain.command(&folders.out).arg("-o").arg(&program).args(objects))
+            .with_context(|| format!("linking {}", tool.name))?;
         set(&mark, &key)?;
     }
     Ok(program)
@@ -137,9 +124,7 @@ fn link_tool(compiler: &Compiler, folders: &Folders, tool: &Tool) -> Result<Path
 /// A digest of the release and of the programs that work on it.
 fn key(programs: &[&Path]) -> Result<String> {
     let mut fingerprint = Fingerprint::default();
-    fingerprint
-        .part(TARBALL_SHA256)
-        .part(crate::process::SOURCE_DATE_EPOCH);
+    fingerprint.part(TARBALL_SHA256).part(crate::process::SOURCE_DATE_EPOCH);
     for program in programs {
         fingerprint.file("", program)?;
     }

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::Folders;
-use crate::recipe::{Bios, Unit, include_arguments};
+use crate::bios::{Bios, extension};
+use crate::flags::include_arguments;
+use crate::recipe::Unit;
 use crate::stamp::{Fingerprint, file_sha256, is_fresh, set};
 use crate::toolchain::Toolchain;
 
@@ -29,31 +31,21 @@ pub(crate) fn object(unit: &Unit, extension: &str) -> PathBuf {
 
 impl<'a> Compiler<'a> {
     pub(crate) fn new(toolchain: &'a Toolchain, folders: &'a Folders, bios: &'a Bios) -> Self {
-        Self {
-            toolchain,
-            folders,
-            bios,
-            digests: Mutex::default(),
-        }
+        Self { toolchain, folders, bios, digests: Mutex::default() }
     }
 
     /// Brings the objects of all units up to date; several may share a unit.
     pub(crate) fn compile<'u>(&self, units: impl IntoIterator<Item = &'u Unit>) -> Result<()> {
         let mut names = BTreeSet::new();
         let mut stale = Vec::new();
-        for unit in units
-            .into_iter()
-            .filter(|unit| names.insert(unit.name.clone()))
-        {
+        for unit in units.into_iter().filter(|unit| names.insert(unit.name.clone())) {
             let current = self.fingerprint(unit);
             if !current.is_some_and(|key| is_fresh(&self.path(unit, "key"), &key)) {
                 stale.push(unit);
             }
         }
         // The longest first, so that no core waits for one at the end.
-        let bytes = |unit: &Unit| {
-            fs::metadata(self.folders.out.join(&unit.source)).map_or(0, |data| data.len())
-        };
+        let bytes = |unit: &Unit| fs::metadata(self.folders.out.join(&unit.source)).map_or(0, |data| data.len());
         stale.sort_by_key(|unit| std::cmp::Reverse(bytes(unit)));
         if !stale.is_empty() {
             eprintln!("compiling {} of {} files", stale.len(), names.len());
@@ -69,22 +61,14 @@ impl<'a> Compiler<'a> {
                 scope.spawn(|| {
                     while let Some(unit) = stale.get(next.fetch_add(1, Ordering::Relaxed)) {
                         if let Err(error) = self.compile_one(unit) {
-                            failures
-                                .lock()
-                                .expect("no thread panics")
-                                .push(format!("{error:#}"));
+                            failures.lock().expect("no thread panics").push(format!("{error:#}"));
                         }
                     }
                 });
             }
         });
         let failures = failures.into_inner().expect("no thread panics");
-        ensure!(
-            failures.is_empty(),
-            "{} files don't compile\n\n{}",
-            failures.len(),
-            failures.join("\n")
-        );
+        ensure!(failures.is_empty(), "{} files don't compile\n\n{}", failures.len(), failures.join("\n"));
         Ok(())
     }
 
@@ -93,9 +77,12 @@ impl<'a> Compiler<'a> {
         if let Some(parent) = key.parent() {
             fs::create_dir_all(parent).with_context(|| format!("creating {}", parent.display()))?;
         }
-        // An object without a key is compiled again, however this run ends.
-        if key.exists() {
-            fs::remove_file(&key).with_context(|| format!("removing {}", key.display()))?;
+        // An object without a key is compiled again, however this run ends; a report
+        // of stack frames that stays from before could pass for a new one.
+        for old in [&key, &self.path(unit, "su")] {
+            if old.exists() {
+                fs::remove_file(old).with_context(|| format!("removing {}", old.display()))?;
+            }
         }
         let output = self
             .toolchain
@@ -114,31 +101,17 @@ impl<'a> Compiler<'a> {
             bail!("{}", String::from_utf8_lossy(&output.stderr));
         }
         let current = self.fingerprint(unit);
-        set(
-            &key,
-            &current.with_context(|| format!("{}: the compiler lists no inputs", unit.name))?,
-        )
+        set(&key, &current.with_context(|| format!("{}: the compiler lists no inputs", unit.name))?)
     }
 
     fn arguments(&self, unit: &Unit) -> Vec<String> {
         let mut arguments = unit.flags.clone();
         // Makes __FILE__ the same wherever the sources lie.
-        arguments.push(format!(
-            "-ffile-prefix-map={}/=",
-            self.folders.krate.display()
-        ));
+        arguments.push(format!("-ffile-prefix-map={}/=", self.folders.krate.display()));
         if self.toolchain.clang {
-            // Clang would turn a silent -w into errors here, and complain of GCC's options.
-            arguments.extend(
-                [
-                    "-Wno-error=implicit-function-declaration",
-                    "-Wno-ignored-optimization-argument",
-                ]
-                .map(String::from),
-            );
-        } else {
-            // Else a loop in memset becomes a call of memset.
-            arguments.push("-fno-tree-loop-distribute-patterns".to_string());
+            // Beside -w, Clang takes some old C for errors; and GCC's options it names.
+            arguments.push("-Wno-error=implicit-function-declaration".to_string());
+            arguments.push("-Wno-ignored-optimization-argument".to_string());
         }
         arguments.extend(include_arguments(unit, self.bios, &self.toolchain.headers));
         arguments
@@ -157,18 +130,12 @@ impl<'a> Compiler<'a> {
             fingerprint.part(argument);
         }
         // A header that is new may come before the one that was used.
-        for file in self
-            .bios
-            .files
-            .iter()
-            .filter(|file| file.extension().is_some_and(|end| end == "h"))
-        {
+        let headers = self.bios.files.iter();
+        for file in headers.filter(|file| extension(file) == "h") {
             fingerprint.part(file.to_string_lossy().as_bytes());
         }
         for input in inputs(&list) {
-            fingerprint
-                .part(&input)
-                .part(self.digest(Path::new(&input))?);
+            fingerprint.part(&input).part(self.digest(Path::new(&input))?);
         }
         Some(fingerprint.hex())
     }
@@ -176,10 +143,7 @@ impl<'a> Compiler<'a> {
     fn digest(&self, input: &Path) -> Option<String> {
         let path = self.folders.out.join(input);
         let mut digests = self.digests.lock().expect("no thread panics");
-        digests
-            .entry(path)
-            .or_insert_with_key(|path| file_sha256(path))
-            .clone()
+        digests.entry(path).or_insert_with_key(|path| file_sha256(path)).clone()
     }
 
     fn path(&self, unit: &Unit, extension: &str) -> PathBuf {
@@ -211,10 +175,9 @@ fn inputs(rule: &str) -> Vec<String> {
 }
 
 /// As many as cargo allows.
+#[expect(clippy::disallowed_methods, reason = "how many files are compiled at once reaches no byte")]
 fn threads() -> usize {
-    let allowed = std::env::var("NUM_JOBS")
-        .ok()
-        .and_then(|jobs| jobs.parse().ok());
+    let allowed = std::env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok());
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     allowed.unwrap_or_else(cores).max(1)
 }

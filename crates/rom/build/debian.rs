@@ -17,10 +17,7 @@ use crate::stamp::file_sha256;
 /// Tries each Debian mirror of the machine's own apt sources.
 pub(crate) fn fetch(folder: &Path) -> Result<PathBuf> {
     let sources = machine_sources(Path::new("/etc/apt"));
-    ensure!(
-        !sources.is_empty(),
-        "this machine's apt sources name no Debian mirror"
-    );
+    ensure!(!sources.is_empty(), "this machine's apt sources name no Debian mirror");
     let settings = acquire_settings()?;
     let mut reasons = Vec::new();
     for (number, source) in sources.iter().enumerate() {
@@ -65,15 +62,8 @@ fn acquire_settings() -> Result<String> {
 }
 
 fn fetch_from(work: &Path, source: &Source, settings: &str) -> Result<PathBuf> {
-    for name in [
-        "lists/partial",
-        "cache/archives/partial",
-        "state",
-        "empty",
-        "package",
-    ] {
-        fs::create_dir_all(work.join(name))
-            .with_context(|| format!("creating {name} in {}", work.display()))?;
+    for name in ["lists/partial", "cache/archives/partial", "state", "empty", "package"] {
+        fs::create_dir_all(work.join(name)).with_context(|| format!("creating {name} in {}", work.display()))?;
     }
     let config = work.join("apt.conf");
     let files = [
@@ -87,11 +77,7 @@ fn fetch_from(work: &Path, source: &Source, settings: &str) -> Result<PathBuf> {
     let package = work.join("package");
     let apt = |arguments: &[&str], seconds: u64| {
         let mut command = Command::new("apt-get");
-        command
-            .env("APT_CONFIG", &config)
-            .env("LC_ALL", "C")
-            .current_dir(&package)
-            .args(arguments);
+        command.env("APT_CONFIG", &config).env("LC_ALL", "C").current_dir(&package).args(arguments);
         run_limited(&mut command, Duration::from_secs(seconds))
     };
     apt(&["--quiet=2", "--error-on=any", "update"], 120)?;

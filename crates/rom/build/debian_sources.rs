@@ -7,30 +7,12 @@ pub(crate) struct Source(pub(crate) String);
 
 /// Suites that mark a mirror as Debian's main archive. Security and update
 /// archives carry other suites, third-party ones too.
-const SUITES: [&str; 10] = [
-    "buster",
-    "bullseye",
-    "bookworm",
-    "trixie",
-    "forky",
-    "oldstable",
-    "stable",
-    "testing",
-    "unstable",
-    "sid",
-];
+const SUITES: [&str; 10] =
+    ["buster", "bullseye", "bookworm", "trixie", "forky", "oldstable", "stable", "testing", "unstable", "sid"];
 
 /// Fields of a deb822 source that are set anew; all others (the key above all)
 /// are taken over.
-const REPLACED_FIELDS: [&str; 7] = [
-    "types",
-    "uris",
-    "suites",
-    "components",
-    "enabled",
-    "architectures",
-    "languages",
-];
+const REPLACED_FIELDS: [&str; 7] = ["types", "uris", "suites", "components", "enabled", "architectures", "languages"];
 
 /// Options of a one-line source that carry over, with their deb822 names.
 const OPTIONS: [(&str, &str); 5] = [
@@ -44,10 +26,7 @@ const OPTIONS: [(&str, &str); 5] = [
 /// The sources that the text of a `.sources` file gives.
 pub(crate) fn from_deb822(text: &str) -> Vec<Source> {
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
-    lines
-        .split(|line| line.trim().is_empty())
-        .filter_map(from_stanza)
-        .collect()
+    lines.split(|line| line.trim().is_empty()).filter_map(from_stanza).collect()
 }
 
 fn from_stanza(lines: &[&str]) -> Option<Source> {
@@ -64,9 +43,7 @@ fn from_stanza(lines: &[&str]) -> Option<Source> {
         }
     }
     let field = |wanted: &str| {
-        let found = fields
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        let found = fields.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
         found.map_or("", |(_, value)| value.as_str())
     };
     let words = |wanted: &str| field(wanted).split_whitespace();
@@ -75,13 +52,8 @@ fn from_stanza(lines: &[&str]) -> Option<Source> {
         return None;
     }
     let uri = words("uris").next()?;
-    let kept = fields
-        .iter()
-        .filter(|(name, _)| !REPLACED_FIELDS.contains(&name.to_ascii_lowercase().as_str()));
-    Some(source(
-        uri,
-        kept.map(|(name, value)| (name.as_str(), value.as_str())),
-    ))
+    let kept = fields.iter().filter(|(name, _)| !REPLACED_FIELDS.contains(&name.to_ascii_lowercase().as_str()));
+    Some(source(uri, kept.map(|(name, value)| (name.as_str(), value.as_str()))))
 }
 
 /// The sources that the text of a `sources.list` file gives.
@@ -91,9 +63,7 @@ pub(crate) fn from_one_line(text: &str) -> Vec<Source> {
 
 fn from_line(line: &str) -> Option<Source> {
     let line = line.split('#').next()?.trim();
-    let rest = line
-        .strip_prefix("deb-src")
-        .or_else(|| line.strip_prefix("deb"))?;
+    let rest = line.strip_prefix("deb-src").or_else(|| line.strip_prefix("deb"))?;
     if !rest.starts_with([' ', '\t', '[']) {
         return None;
     }
@@ -109,18 +79,13 @@ fn from_line(line: &str) -> Option<Source> {
     }
     let kept = options.split_whitespace().filter_map(|option| {
         let (name, value) = option.split_once('=')?;
-        let (_, field) = OPTIONS
-            .iter()
-            .find(|(known, _)| name.eq_ignore_ascii_case(known))?;
+        let (_, field) = OPTIONS.iter().find(|(known, _)| name.eq_ignore_ascii_case(known))?;
         Some((*field, value))
     });
     Some(source(uri, kept))
 }
 
-fn is_debian<'a>(
-    mut suites: impl Iterator<Item = &'a str>,
-    mut components: impl Iterator<Item = &'a str>,
-) -> bool {
+fn is_debian<'a>(mut suites: impl Iterator<Item = &'a str>, mut components: impl Iterator<Item = &'a str>) -> bool {
     suites.any(|suite| SUITES.contains(&suite)) && components.any(|component| component == "main")
 }
 

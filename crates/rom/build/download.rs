@@ -18,36 +18,19 @@ const BYTES_MAX: &str = "33554432";
 pub(crate) fn fetch(folder: &Path) -> Result<PathBuf> {
     let target = folder.join("download.tgz");
     let mut curl = Command::new("curl");
-    curl.args([
-        "--fail",
-        "--silent",
-        "--show-error",
-        "--location",
-        "--proto",
-        "=https",
-    ])
-    .args([
-        "--connect-timeout",
-        CONNECT_SECONDS,
-        "--max-time",
-        TOTAL_SECONDS,
-    ])
-    .args(["--max-filesize", BYTES_MAX, "--output"])
-    .arg(&target)
-    .arg(OFFICIAL_URL);
+    curl.args(["--fail", "--silent", "--show-error", "--location", "--proto", "=https"])
+        .args(["--connect-timeout", CONNECT_SECONDS, "--max-time", TOTAL_SECONDS])
+        .args(["--max-filesize", BYTES_MAX, "--output"])
+        .arg(&target)
+        .arg(OFFICIAL_URL);
     let mut wget = Command::new("wget");
-    wget.args([
-        "--no-verbose",
-        "--tries=1",
-        "--https-only",
-        "--max-redirect=5",
-    ])
-    .arg(format!("--connect-timeout={CONNECT_SECONDS}"))
-    .arg(format!("--dns-timeout={CONNECT_SECONDS}"))
-    .arg("--read-timeout=15")
-    .arg("--output-document")
-    .arg(&target)
-    .arg(OFFICIAL_URL);
+    wget.args(["--no-verbose", "--tries=1", "--https-only", "--max-redirect=5"])
+        .arg(format!("--connect-timeout={CONNECT_SECONDS}"))
+        .arg(format!("--dns-timeout={CONNECT_SECONDS}"))
+        .arg("--read-timeout=15")
+        .arg("--output-document")
+        .arg(&target)
+        .arg(OFFICIAL_URL);
 
     let mut reasons = Vec::new();
     for command in [&mut curl, &mut wget] {
@@ -56,10 +39,7 @@ pub(crate) fn fetch(folder: &Path) -> Result<PathBuf> {
             Err(error) => {
                 // Where one client ran and failed the other would meet the same
                 // wall; only a missing client gives the next its turn.
-                let missing = error
-                    .root_cause()
-                    .downcast_ref::<std::io::Error>()
-                    .is_some();
+                let missing = error.root_cause().downcast_ref::<std::io::Error>().is_some();
                 reasons.push(format!("{error:#}"));
                 if !missing {
                     break;

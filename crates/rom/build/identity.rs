@@ -7,9 +7,10 @@ use anyhow::{Context, Result, ensure};
 
 use crate::Folders;
 use crate::archive::NHDAT;
+use crate::bios::Bios;
+use crate::flags::{CODE, MEANING};
 use crate::link::{LICENSE, SYMBOLS};
 use crate::process::SOURCE_DATE_EPOCH;
-use crate::recipe::{Bios, CODE, MEANING};
 use crate::rom::Rom;
 use crate::source::TARBALL_SHA256;
 use crate::stamp::{Fingerprint, write_if_changed};
@@ -42,10 +43,7 @@ impl About {
 /// meaning, the game's data. How well the code is optimised is no part of it.
 pub(crate) fn engine_id(folders: &Folders, bios: &Bios) -> Result<String> {
     let mut fingerprint = Fingerprint::default();
-    fingerprint
-        .part("nethack-lab engine 1")
-        .part(TARBALL_SHA256)
-        .part(SOURCE_DATE_EPOCH);
+    fingerprint.part("nethack-lab engine 1").part(TARBALL_SHA256).part(SOURCE_DATE_EPOCH);
     for flag in MEANING {
         fingerprint.part(flag);
     }
@@ -60,35 +58,16 @@ pub(crate) fn engine_id(folders: &Folders, bios: &Bios) -> Result<String> {
 
 /// Checks the ROM as a host will, and hands its bytes and id to the library.
 pub(crate) fn publish(folders: &Folders, rom: &Path, about: &About) -> Result<()> {
-    let checked =
-        Rom::from_file(rom).context("the ROM that was built is refused by its own reader")?;
+    let checked = Rom::from_file(rom).context("the ROM that was built is refused by its own reader")?;
     let undefined = checked.symbols().undefined();
-    ensure!(
-        undefined.is_empty(),
-        "the ROM uses what nothing defines: {}",
-        undefined.join(" ")
-    );
+    ensure!(undefined.is_empty(), "the ROM uses what nothing defines: {}", undefined.join(" "));
     let said = checked.about();
-    let said = [
-        &said.engine_id,
-        &said.nethack_version,
-        &said.tarball_sha256,
-        &said.compiler,
-        &said.flags,
-    ];
+    let said = [&said.engine_id, &said.nethack_version, &said.tarball_sha256, &said.compiler, &said.flags];
     for ((name, meant), said) in about.strings.iter().zip(said) {
-        ensure!(
-            meant == said,
-            "the ROM's header gives {said:?} as {name}, it should be {meant:?}"
-        );
+        ensure!(meant == said, "the ROM's header gives {said:?} as {name}, it should be {meant:?}");
     }
-    let text = format!(
-        "/// The SHA-256 of the built ROM.\npub(super) const ROM_ID: &str = \"{}\";\n",
-        checked.rom_id()
-    );
-    write_if_changed(
-        &folders.out.join("nethack.rom"),
-        &fs::read(rom).context("reading the ROM")?,
-    )?;
+    let text =
+        format!("/// The SHA-256 of the built ROM.\npub(super) const ROM_ID: &str = \"{}\";\n", checked.rom_id());
+    write_if_changed(&folders.out.join("nethack.rom"), &fs::read(rom).context("reading the ROM")?)?;
     write_if_changed(&folders.out.join("identity.rs"), text.as_bytes())
 }

@@ -39,9 +39,7 @@ pub(crate) fn write_generated_sources(folders: &Folders, about: &About) -> Resul
     for (name, value) in &about.strings {
         let value = value.replace('\\', "\\\\").replace('"', "\\\"");
         text.push_str(&format!("extern const char {name}[];\n"));
-        text.push_str(&format!(
-            "__attribute__((section(\".rom_about\"))) const char {name}[] = \"{value}\";\n"
-        ));
+        text.push_str(&format!("__attribute__((section(\".rom_about\"))) const char {name}[] = \"{value}\";\n"));
     }
     let about = PathBuf::from("generate/about.c");
     write_if_changed(&folders.out.join(&about), text.as_bytes())?;
@@ -49,8 +47,7 @@ pub(crate) fn write_generated_sources(folders: &Folders, about: &About) -> Resul
     let mut text = String::from("    .section .rodata\n");
     for (name, path) in [("nhdat", NHDAT), ("symbols", SYMBOLS), ("license", LICENSE)] {
         // The digest makes the text change with the data, and so the object.
-        let digest =
-            file_sha256(&folders.out.join(path)).with_context(|| format!("reading {path}"))?;
+        let digest = file_sha256(&folders.out.join(path)).with_context(|| format!("reading {path}"))?;
         text.push_str(&format!(
             "    /* SHA-256 {digest} */\n    .balign 16\n    .globl rom_data_{name}, rom_data_{name}_end\n\
              \x20   .type rom_data_{name}, @object\n    .size rom_data_{name}, rom_data_{name}_end - rom_data_{name}\n\
@@ -92,10 +89,8 @@ pub(crate) fn link<'u>(
     if undefined.is_empty() {
         bail!("the ROM doesn't link\n\n{said}");
     }
-    let lines: Vec<String> = undefined
-        .iter()
-        .map(|(name, users)| format!("{name:<24} used by {}", users.join(" ")))
-        .collect();
+    let lines: Vec<String> =
+        undefined.iter().map(|(name, users)| format!("{name:<24} used by {}", users.join(" "))).collect();
     bail!(
         "{} functions or variables are used that neither the game nor the BIOS defines:\n  {}",
         lines.len(),
@@ -109,19 +104,13 @@ fn undefined(printed: &str) -> BTreeMap<String, Vec<String>> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut user = "?";
     for line in printed.lines() {
-        if let Some(object) = line
-            .split(':')
-            .map(str::trim)
-            .find(|part| part.ends_with(".o"))
-        {
+        if let Some(object) = line.split(':').map(str::trim).find(|part| part.ends_with(".o")) {
             user = object.trim_start_matches("objects/").trim_end_matches(".o");
         }
         let Some((_, rest)) = line.split_once("undefined reference to `") else {
             continue;
         };
-        let users = found
-            .entry(rest.trim_end_matches('\'').to_string())
-            .or_default();
+        let users = found.entry(rest.trim_end_matches('\'').to_string()).or_default();
         if !users.iter().any(|known| known == user) {
             users.push(user.to_string());
         }

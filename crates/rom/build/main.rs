@@ -2,10 +2,12 @@
 //! freestanding ELF file and its two identities.
 
 mod archive;
+mod bios;
 mod compile;
 mod debian;
 mod debian_sources;
 mod download;
+mod flags;
 mod frames;
 mod identity;
 mod link;
@@ -59,14 +61,11 @@ fn main() -> ExitCode {
 fn build() -> Result<()> {
     announce_inputs();
     check_platform()?;
-    let folders = Folders {
-        krate: env_path("CARGO_MANIFEST_DIR")?,
-        out: env_path("OUT_DIR")?,
-    };
+    let folders = Folders { krate: env_path("CARGO_MANIFEST_DIR")?, out: env_path("OUT_DIR")? };
     let toolchain = Toolchain::find()?;
     source::obtain_tree(&folders)?;
 
-    let bios = recipe::Bios::read(&folders)?;
+    let bios = bios::Bios::read(&folders)?;
     let compiler = compile::Compiler::new(&toolchain, &folders, &bios);
     archive::generate_headers(&compiler, &folders)?;
 
@@ -75,7 +74,7 @@ fn build() -> Result<()> {
     let game = recipe::rom_units(&folders, &bios)?;
     compiler.compile(tools.iter().flat_map(|tool| &tool.units).chain(&game))?;
     archive::generate_data(&compiler, &folders, &tools)?;
-    frames::check(&folders, &game, bios.frame_bytes_max()?)?;
+    frames::check(&toolchain, &folders, &game, bios.frame_bytes_max()?)?;
 
     let engine_id = identity::engine_id(&folders, &bios)?;
     let about = identity::About::new(&engine_id, &toolchain);
@@ -91,18 +90,15 @@ fn announce_inputs() {
     for path in ["bios", "rom.ld"] {
         println!("cargo::rerun-if-changed={path}");
     }
-    for name in [source::TARBALL_VARIABLE]
-        .iter()
-        .chain(&toolchain::VARIABLES)
-    {
+    for name in [source::TARBALL_VARIABLE].iter().chain(&toolchain::VARIABLES) {
         println!("cargo::rerun-if-env-changed={name}");
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "it decides whether there is a ROM at all")]
 fn check_platform() -> Result<()> {
     for variable in ["TARGET", "HOST"] {
-        let triple =
-            std::env::var(variable).with_context(|| format!("cargo did not set {variable}"))?;
+        let triple = std::env::var(variable).with_context(|| format!("cargo did not set {variable}"))?;
         let supported = triple.starts_with("x86_64-") && triple.contains("-linux-");
         ensure!(
             supported,

@@ -21,26 +21,14 @@ pub(crate) fn hermetic(program: impl AsRef<Path>, folder: &Path) -> Command {
             command.env(kept, value);
         }
     }
-    command
-        .env("LC_ALL", "C")
-        .env("TZ", "UTC")
-        .env("SOURCE_DATE_EPOCH", SOURCE_DATE_EPOCH);
+    command.env("LC_ALL", "C").env("TZ", "UTC").env("SOURCE_DATE_EPOCH", SOURCE_DATE_EPOCH);
     command
 }
 
 /// Runs a command that has to succeed and hands out what it printed to stdout.
 pub(crate) fn run(command: &mut Command) -> Result<String> {
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .with_context(|| format!("starting {}", name(command)))?;
-    ensure!(
-        output.status.success(),
-        "{} failed ({})\n{}",
-        name(command),
-        output.status,
-        printed(&output)
-    );
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("starting {}", name(command)))?;
+    ensure!(output.status.success(), "{} failed ({})\n{}", name(command), output.status, printed(&output));
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
@@ -71,30 +59,18 @@ pub(crate) fn run_limited(command: &mut Command, limit: Duration) -> Result<()> 
         Err(_) => bail!("waiting for {name} failed"),
     };
     ensure!(!late, "{name} took longer than {} s", limit.as_secs());
-    ensure!(
-        output.status.success(),
-        "{name} failed ({}): {}",
-        output.status,
-        last_lines(&printed(&output))
-    );
+    ensure!(output.status.success(), "{name} failed ({}): {}", output.status, last_lines(&printed(&output)));
     Ok(())
 }
 
 /// Ends a child that has not been waited for yet, so its id is still its own.
 fn end(id: u32) {
     // Failing to start `kill` leaves only a longer wait.
-    let _ = Command::new("kill")
-        .arg(id.to_string())
-        .stderr(Stdio::null())
-        .status();
+    let _ = Command::new("kill").arg(id.to_string()).stderr(Stdio::null()).status();
 }
 
 fn name(command: &Command) -> String {
-    Path::new(command.get_program())
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
+    Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn printed(output: &Output) -> String {
@@ -104,10 +80,6 @@ fn printed(output: &Output) -> String {
 }
 
 fn last_lines(text: &str) -> String {
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines[lines.len().saturating_sub(3)..].join("; ")
 }

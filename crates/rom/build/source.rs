@@ -10,8 +10,7 @@ use crate::stamp::{file_sha256, is_fresh, set};
 use crate::{Folders, debian, download, unpack};
 
 /// The SHA-256 of the NetHack 3.6.7 release tarball.
-pub(crate) const TARBALL_SHA256: &str =
-    "98cf67df6debf9668a61745aa84c09bcab362e5d33f5b944ec5155d44d2aacb2";
+pub(crate) const TARBALL_SHA256: &str = "98cf67df6debf9668a61745aa84c09bcab362e5d33f5b944ec5155d44d2aacb2";
 /// Names a tarball file; no other place is looked at then.
 pub(crate) const TARBALL_VARIABLE: &str = "NETHACK_LAB_TARBALL";
 /// Where the release is published.
@@ -22,9 +21,7 @@ const FILE_NAME: &str = "nethack-367-src.tgz";
 /// Makes sure that `tree/` under the output folder is the unpacked release.
 pub(crate) fn obtain_tree(folders: &Folders) -> Result<()> {
     let named = std::env::var_os(TARBALL_VARIABLE).filter(|value| !value.is_empty());
-    let named = named
-        .map(|value| check_named(Path::new(&value)))
-        .transpose()?;
+    let named = named.map(|value| check_named(Path::new(&value))).transpose()?;
     let tree = folders.out.join("tree");
     let mark = folders.out.join("tree.made-from");
     if is_fresh(&mark, TARBALL_SHA256) && tree.is_dir() {
@@ -41,10 +38,7 @@ pub(crate) fn obtain_tree(folders: &Folders) -> Result<()> {
 fn check_named(path: &Path) -> Result<PathBuf> {
     println!("cargo::rerun-if-changed={}", path.display());
     let Some(found) = file_sha256(path) else {
-        bail!(
-            "{TARBALL_VARIABLE} names {}, which can't be read",
-            path.display()
-        );
+        bail!("{TARBALL_VARIABLE} names {}, which can't be read", path.display());
     };
     ensure!(
         found == TARBALL_SHA256,
@@ -58,38 +52,24 @@ fn check_named(path: &Path) -> Result<PathBuf> {
 /// Looks in the caches, then fetches; the error lists every attempt.
 fn search(folders: &Folders) -> Result<PathBuf> {
     let mut tried = Vec::new();
-    let caches: Vec<PathBuf> = user_cache()
-        .into_iter()
-        .chain([folders.out.clone()])
-        .collect();
+    let caches: Vec<PathBuf> = user_cache().into_iter().chain([folders.out.clone()]).collect();
     for cache in &caches {
         let path = cache.join(FILE_NAME);
         match file_sha256(&path) {
             Some(found) if found == TARBALL_SHA256 => return Ok(path),
-            Some(found) => tried.push(format!(
-                "{}: a damaged or foreign file, SHA-256 {found}",
-                path.display()
-            )),
+            Some(found) => tried.push(format!("{}: a damaged or foreign file, SHA-256 {found}", path.display())),
             None => tried.push(format!("{}: no such file", path.display())),
         }
     }
     let work = folders.out.join("fetch");
     type Fetch = fn(&Path) -> Result<PathBuf>;
-    let ways: [(&str, Fetch); 2] = [
-        (OFFICIAL_URL, download::fetch),
-        ("Debian source package nethack", debian::fetch),
-    ];
+    let ways: [(&str, Fetch); 2] = [(OFFICIAL_URL, download::fetch), ("Debian source package nethack", debian::fetch)];
     for (name, fetch) in ways {
         eprintln!("fetching the NetHack 3.6.7 release: {name}");
-        let fetched = recreate(&work)
-            .and_then(|()| fetch(&work))
-            .and_then(|path| verify(&path));
+        let fetched = recreate(&work).and_then(|()| fetch(&work)).and_then(|path| verify(&path));
         match fetched.and_then(|path| keep(&path, &caches)) {
             Ok(path) => {
-                println!(
-                    "cargo::warning=fetched the NetHack 3.6.7 release ({name}) into {}",
-                    path.display()
-                );
+                println!("cargo::warning=fetched the NetHack 3.6.7 release ({name}) into {}", path.display());
                 // A leftover costs disk space only.
                 let _ = fs::remove_dir_all(&work);
                 return Ok(path);
@@ -109,13 +89,8 @@ fn search(folders: &Folders) -> Result<PathBuf> {
 
 /// `nethack-lab` under the user's cache folder, where the environment has one.
 fn user_cache() -> Option<PathBuf> {
-    let absolute = |name: &str| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    let base =
-        absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
     Some(base.join("nethack-lab"))
 }
 
@@ -128,10 +103,7 @@ fn recreate(folder: &Path) -> Result<()> {
 
 fn verify(path: &Path) -> Result<PathBuf> {
     let found = file_sha256(path).with_context(|| format!("{} can't be read", path.display()))?;
-    ensure!(
-        found == TARBALL_SHA256,
-        "what arrived is not the 3.6.7 release (SHA-256 {found})"
-    );
+    ensure!(found == TARBALL_SHA256, "what arrived is not the 3.6.7 release (SHA-256 {found})");
     Ok(path.to_path_buf())
 }
 

@@ -11,12 +11,7 @@ use crate::process::{hermetic, run};
 const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 
 /// Environment variables that choose the compiler.
-pub(crate) const VARIABLES: [&str; 4] = [
-    "CC",
-    "HOST_CC",
-    "CC_x86_64-unknown-linux-gnu",
-    "CC_x86_64_unknown_linux_gnu",
-];
+pub(crate) const VARIABLES: [&str; 4] = ["CC", "HOST_CC", "CC_x86_64-unknown-linux-gnu", "CC_x86_64_unknown_linux_gnu"];
 
 /// A compiler of the GCC or Clang family.
 pub(crate) struct Toolchain {
@@ -50,9 +45,8 @@ impl Toolchain {
             bail!("{} is neither GCC nor Clang", found.path.display());
         }
         let compiler = found.ask(&["--version"])?;
-        let linker = found
-            .ask(&["-nostdlib", "-Wl,--version"])
-            .context("no linker was found; is binutils installed?")?;
+        let linker =
+            found.ask(&["-nostdlib", "-Wl,--version"]).context("no linker was found; is binutils installed?")?;
         found.version = version_text(&compiler, &linker, found.clang);
         found.headers = found.find_headers()?;
         Ok(found)
@@ -73,15 +67,10 @@ impl Toolchain {
         } else {
             let names = ["-print-file-name=include", "-print-file-name=include-fixed"];
             let answers = names.iter().map(|name| self.ask(&[name]));
-            answers
-                .map(|answer| Ok(PathBuf::from(answer?.trim())))
-                .collect::<Result<_>>()?
+            answers.map(|answer| Ok(PathBuf::from(answer?.trim()))).collect::<Result<_>>()?
         };
         // What GCC doesn't find it gives back as a bare name.
-        Ok(answers
-            .into_iter()
-            .filter(|path| path.is_absolute() && path.is_dir())
-            .collect())
+        Ok(answers.into_iter().filter(|path| path.is_absolute() && path.is_dir()).collect())
     }
 }
 
@@ -95,7 +84,5 @@ fn version_text(compiler: &str, linker: &str, clang: bool) -> String {
         _ => compiler,
     };
     let text = format!("{compiler}, {}", first(linker));
-    text.chars()
-        .filter(|letter| matches!(letter, ' '..='~'))
-        .collect()
+    text.chars().filter(|letter| matches!(letter, ' '..='~')).collect()
 }

@@ -20,8 +20,7 @@ pub(crate) fn unpack(tarball: &Path, tree: &Path) -> Result<()> {
             fs::remove_dir_all(folder).with_context(|| format!("clearing {}", folder.display()))?;
         }
     }
-    unpack_entries(tarball, &temporary)
-        .with_context(|| format!("unpacking {}", tarball.display()))?;
+    unpack_entries(tarball, &temporary).with_context(|| format!("unpacking {}", tarball.display()))?;
     fs::rename(&temporary, tree).with_context(|| format!("creating {}", tree.display()))
 }
 
@@ -29,17 +28,11 @@ fn unpack_entries(tarball: &Path, folder: &Path) -> Result<()> {
     let bounded = GzDecoder::new(File::open(tarball)?).take(BYTES_MAX);
     let mut archive = tar::Archive::new(bounded);
     for (count, entry) in archive.entries()?.enumerate() {
-        ensure!(
-            count < ENTRIES_MAX,
-            "it holds more than {ENTRIES_MAX} entries"
-        );
+        ensure!(count < ENTRIES_MAX, "it holds more than {ENTRIES_MAX} entries");
         let mut entry = entry?;
         let kind = entry.header().entry_type();
         let Some(inside) = inside_top_folder(&entry.path()?) else {
-            ensure!(
-                matches!(kind, EntryType::Directory | EntryType::XGlobalHeader),
-                "a file lies outside its folder"
-            );
+            ensure!(matches!(kind, EntryType::Directory | EntryType::XGlobalHeader), "a file lies outside its folder");
             continue;
         };
         let target = folder.join(inside);
@@ -51,10 +44,7 @@ fn unpack_entries(tarball: &Path, folder: &Path) -> Result<()> {
                 }
                 io::copy(&mut entry, &mut File::create(&target)?)?;
             }
-            other => anyhow::bail!(
-                "{} is neither file nor folder ({other:?})",
-                target.display()
-            ),
+            other => anyhow::bail!("{} is neither file nor folder ({other:?})", target.display()),
         }
     }
     Ok(())

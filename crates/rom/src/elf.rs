@@ -68,28 +68,21 @@ impl Elf {
             return Err(not_rom("it is not an ELF file"));
         }
         if bytes[4..7] != [2, 1, 1] {
-            return Err(not_rom(
-                "it is not a 64-bit little-endian ELF file of version 1",
-            ));
+            return Err(not_rom("it is not a 64-bit little-endian ELF file of version 1"));
         }
         if u16_at(bytes, 16) != Some(EXECUTABLE) || u16_at(bytes, 18) != Some(MACHINE_X86_64) {
             return Err(not_rom("it is not an x86-64 executable at fixed addresses"));
         }
-        let (Some(entry), Some(table), Some(size), Some(count)) = (
-            u64_at(bytes, 24),
-            usize_at(bytes, 32),
-            u16_at(bytes, 54),
-            u16_at(bytes, 56),
-        ) else {
+        let (Some(entry), Some(table), Some(size), Some(count)) =
+            (u64_at(bytes, 24), usize_at(bytes, 32), u16_at(bytes, 54), u16_at(bytes, 56))
+        else {
             return Err(not_rom("its header is cut short"));
         };
         let count = usize::from(count);
         if usize::from(size) != PROGRAM_HEADER_BYTES || count > PROGRAM_HEADERS_MAX {
             return Err(not_rom("its program header table has an odd shape"));
         }
-        let headers = table
-            .checked_add(count * PROGRAM_HEADER_BYTES)
-            .and_then(|end| bytes.get(table..end));
+        let headers = table.checked_add(count * PROGRAM_HEADER_BYTES).and_then(|end| bytes.get(table..end));
         let headers = headers.ok_or(not_rom("its program header table is cut short"))?;
         let mut segments: Vec<Segment> = Vec::new();
         for (index, header) in headers.chunks_exact(PROGRAM_HEADER_BYTES).enumerate() {
@@ -146,25 +139,17 @@ fn read_segment(header: &[u8], file_bytes: usize) -> Result<Option<Segment>, &'s
     if (in_file as u64) < memory_bytes && access != Access::ReadWrite {
         return Err("it asks for zeroes that nobody could write");
     }
-    if address % PAGE_BYTES != 0 || offset as u64 % PAGE_BYTES != 0 {
+    if !address.is_multiple_of(PAGE_BYTES) || !(offset as u64).is_multiple_of(PAGE_BYTES) {
         return Err("it does not begin on a page");
     }
     let end = address.checked_add(memory_bytes);
     if address < ADDRESS_MIN || end.is_none_or(|end| end > ADDRESS_END) {
         return Err("it lies outside the room of a ROM");
     }
-    Ok(Some(Segment {
-        address,
-        memory_bytes,
-        file: offset..file_end,
-        access,
-    }))
+    Ok(Some(Segment { address, memory_bytes, file: offset..file_end, access }))
 }
 
-fn in_order(
-    segment: Option<Segment>,
-    before: Option<&Segment>,
-) -> Result<Option<Segment>, &'static str> {
+fn in_order(segment: Option<Segment>, before: Option<&Segment>) -> Result<Option<Segment>, &'static str> {
     if let (Some(segment), Some(before)) = (&segment, before) {
         // Neither sum can overflow: both segments lie inside the room.
         let free_from = (before.address + before.memory_bytes).next_multiple_of(PAGE_BYTES);

@@ -55,17 +55,10 @@ impl Rom {
     /// # Errors
     /// A file that can't be read, or that [`Rom::parse`] refuses.
     pub fn from_file(path: &Path) -> Result<Self, RomError> {
-        let read = |source| RomError::Read {
-            path: path.to_path_buf(),
-            source,
-        };
+        let read = |source| RomError::Read { path: path.to_path_buf(), source };
         let mut bytes = Vec::new();
         // One byte over the limit is enough for parse to refuse it.
-        File::open(path)
-            .map_err(read)?
-            .take(ROM_BYTES_MAX + 1)
-            .read_to_end(&mut bytes)
-            .map_err(read)?;
+        File::open(path).map_err(read)?.take(ROM_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(read)?;
         Self::parse(bytes)
     }
 
@@ -78,32 +71,17 @@ impl Rom {
         if bytes.len() as u64 > ROM_BYTES_MAX {
             return Err(RomError::TooLarge { max: ROM_BYTES_MAX });
         }
-        let hash = |bytes: &[u8]| {
-            Sha256::digest(bytes)
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect()
-        };
+        let hash = |bytes: &[u8]| Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         Self::with_id(bytes, hash)
     }
 
     /// Checks bytes; `rom_id` gives the SHA-256 of those that pass.
-    pub(crate) fn with_id(
-        bytes: Cow<'static, [u8]>,
-        rom_id: impl FnOnce(&[u8]) -> String,
-    ) -> Result<Self, RomError> {
+    pub(crate) fn with_id(bytes: Cow<'static, [u8]>, rom_id: impl FnOnce(&[u8]) -> String) -> Result<Self, RomError> {
         let elf = Elf::parse(&bytes)?;
         let header_bytes = check_header(&bytes, &elf)?;
         let about = read_about(&bytes, &elf)?;
         let rom_id = rom_id(&bytes);
-        Ok(Self {
-            bytes,
-            rom_id,
-            elf,
-            header_bytes,
-            about,
-            symbols: OnceLock::new(),
-        })
+        Ok(Self { bytes, rom_id, elf, header_bytes, about, symbols: OnceLock::new() })
     }
 
     /// The whole file.
@@ -158,8 +136,7 @@ impl Rom {
     /// The ROM's header as the file holds it, as long as it says it is.
     #[must_use]
     pub fn header(&self) -> &[u8] {
-        self.read(self.elf.entry, self.header_bytes)
-            .unwrap_or_default()
+        self.read(self.elf.entry, self.header_bytes).unwrap_or_default()
     }
 
     /// The `count` bytes at an address, as the file holds them; `None` where they are
@@ -179,9 +156,7 @@ impl Rom {
 /// Checks magic and contract; hands out the size of the header.
 fn check_header(bytes: &[u8], elf: &Elf) -> Result<usize, RomError> {
     let not_rom = |reason| RomError::NotRom { reason };
-    let header = elf
-        .file_range(elf.entry, HEADER_BYTES_MIN)
-        .and_then(|range| bytes.get(range));
+    let header = elf.file_range(elf.entry, HEADER_BYTES_MIN).and_then(|range| bytes.get(range));
     let header = header.ok_or(not_rom("its entry is not in the file"))?;
     if !header.starts_with(MAGIC) {
         return Err(not_rom("its entry does not hold a ROM header"));
@@ -190,15 +165,10 @@ fn check_header(bytes: &[u8], elf: &Elf) -> Result<usize, RomError> {
         return Err(not_rom("its header is cut short"));
     };
     if contract != CONTRACT {
-        return Err(RomError::Contract {
-            found: contract,
-            supported: CONTRACT,
-        });
+        return Err(RomError::Contract { found: contract, supported: CONTRACT });
     }
     let size = size as usize;
-    if !(HEADER_BYTES_MIN..=HEADER_BYTES_MAX).contains(&size)
-        || elf.file_range(elf.entry, size).is_none()
-    {
+    if !(HEADER_BYTES_MIN..=HEADER_BYTES_MAX).contains(&size) || elf.file_range(elf.entry, size).is_none() {
         return Err(not_rom("its header has an impossible size"));
     }
     Ok(size)
@@ -206,29 +176,15 @@ fn check_header(bytes: &[u8], elf: &Elf) -> Result<usize, RomError> {
 
 fn read_about(bytes: &[u8], elf: &Elf) -> Result<About, RomError> {
     let text = |index: u64, field: &'static str, max: usize| {
-        let pointer = elf
-            .file_range(elf.entry + 16 + 8 * index, 8)
-            .and_then(|range| u64_at(bytes, range.start));
+        let pointer = elf.file_range(elf.entry + 16 + 8 * index, 8).and_then(|range| u64_at(bytes, range.start));
         let start = pointer.and_then(|address| elf.file_range(address, 1));
-        let text = start
-            .ok_or("it is not in the file")
-            .and_then(|start| string_at(bytes, start.start, max));
+        let text = start.ok_or("it is not in the file").and_then(|start| string_at(bytes, start.start, max));
         text.map_err(|reason| RomError::About { field, reason })
     };
     let digest = |index, field| {
         let text = text(index, field, 64)?;
-        let sound = text.len() == 64
-            && text
-                .bytes()
-                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        if sound {
-            Ok(text)
-        } else {
-            Err(RomError::About {
-                field,
-                reason: "it is not a SHA-256",
-            })
-        }
+        let sound = text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if sound { Ok(text) } else { Err(RomError::About { field, reason: "it is not a SHA-256" }) }
     };
     Ok(About {
         engine_id: digest(0, "engine id")?,
@@ -242,11 +198,7 @@ fn read_about(bytes: &[u8], elf: &Elf) -> Result<About, RomError> {
 /// The printable text of 1 to `max` bytes that a zero byte ends.
 fn string_at(bytes: &[u8], start: usize, max: usize) -> Result<String, &'static str> {
     let rest = bytes.get(start..).unwrap_or_default();
-    let length = rest
-        .iter()
-        .take(max + 1)
-        .position(|byte| *byte == 0)
-        .ok_or("it has no end")?;
+    let length = rest.iter().take(max + 1).position(|byte| *byte == 0).ok_or("it has no end")?;
     let text = &rest[..length];
     if text.is_empty() || !text.iter().all(|byte| matches!(byte, b' '..=b'~')) {
         return Err("it is empty or not printable");

@@ -50,20 +50,12 @@ impl Symbols {
     pub fn get(&self, name: &str) -> Option<Symbol> {
         let found = self.by_name.get(name)?;
         let global = found.iter().find(|symbol| symbol.global);
-        global
-            .or(if found.len() == 1 {
-                found.first()
-            } else {
-                None
-            })
-            .copied()
+        global.or(if found.len() == 1 { found.first() } else { None }).copied()
     }
 
     /// Every symbol, in order of name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Symbol)> {
-        self.by_name
-            .iter()
-            .flat_map(|(name, found)| found.iter().map(|symbol| (name.as_str(), *symbol)))
+        self.by_name.iter().flat_map(|(name, found)| found.iter().map(|symbol| (name.as_str(), *symbol)))
     }
 
     /// Names that are used but not defined. A sound ROM has none.
@@ -76,21 +68,14 @@ impl Symbols {
         let name = string_at(names, u32_at(entry, 0)? as usize)?;
         let info = *entry.get(4)?;
         let section = u16_at(entry, 6)?;
-        let symbol = Symbol {
-            address: u64_at(entry, 8)?,
-            bytes: u64_at(entry, 16)?,
-            global: info >> 4 != 0,
-        };
+        let symbol = Symbol { address: u64_at(entry, 8)?, bytes: u64_at(entry, 16)?, global: info >> 4 != 0 };
         if name.is_empty() || [KIND_SECTION, KIND_FILE].contains(&(info & 15)) {
             return None;
         }
         if section == 0 {
             self.undefined.push(name.to_string());
         } else {
-            self.by_name
-                .entry(name.to_string())
-                .or_default()
-                .push(symbol);
+            self.by_name.entry(name.to_string()).or_default().push(symbol);
         }
         Some(())
     }
@@ -105,9 +90,7 @@ fn tables(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let count = usize::from(u16_at(bytes, 60)?);
     let headers = bytes.get(start..start.checked_add(count * SECTION_HEADER_BYTES)?)?;
     let header = |index: usize| headers.chunks_exact(SECTION_HEADER_BYTES).nth(index);
-    let table = (0..count)
-        .filter_map(header)
-        .find(|header| u32_at(header, 4) == Some(SYMBOL_TABLE))?;
+    let table = (0..count).filter_map(header).find(|header| u32_at(header, 4) == Some(SYMBOL_TABLE))?;
     let names = header(u32_at(table, 40)? as usize)?;
     let section = |header: &[u8]| {
         let start = usize_at(header, 24)?;
@@ -118,9 +101,6 @@ fn tables(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 
 fn string_at(bytes: &[u8], offset: usize) -> Option<&str> {
     let rest = bytes.get(offset..)?;
-    let length = rest
-        .iter()
-        .take(NAME_BYTES_MAX)
-        .position(|byte| *byte == 0)?;
+    let length = rest.iter().take(NAME_BYTES_MAX).position(|byte| *byte == 0)?;
     std::str::from_utf8(&rest[..length]).ok()
 }

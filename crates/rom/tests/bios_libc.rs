@@ -37,15 +37,7 @@ const LIBRARY_FLAGS: [&str; 11] = [
     "-Werror",
 ];
 
-const TEST_FLAGS: [&str; 7] = [
-    "-c",
-    "-std=gnu11",
-    "-O1",
-    "-fno-builtin",
-    "-Wall",
-    "-Wextra",
-    "-Werror",
-];
+const TEST_FLAGS: [&str; 7] = ["-c", "-std=gnu11", "-O1", "-fno-builtin", "-Wall", "-Wextra", "-Werror"];
 
 /// Suites that the harness knows, each a test of its own.
 macro_rules! suites {
@@ -67,9 +59,7 @@ fn a_frame_is_small_in_each_function() -> Result<()> {
         for line in fs::read_to_string(&report)?.lines() {
             let mut fields = line.split('\t');
             let (name, bytes, kind) = (fields.next(), fields.next(), fields.next());
-            let bytes: u64 = bytes
-                .with_context(|| format!("{}: {line}", report.display()))?
-                .parse()?;
+            let bytes: u64 = bytes.with_context(|| format!("{}: {line}", report.display()))?.parse()?;
             ensure!(
                 bytes <= FRAME_BYTES_MAX && kind == Some("static"),
                 "{name:?} has a frame of {bytes} bytes, {kind:?}"
@@ -86,15 +76,11 @@ fn exactly_the_listed_names_are_defined_and_only_the_port_is_missing() -> Result
     let objects = files_of(rom_objects()?, "o")?;
     let defined = symbols(&objects, "--defined-only")?;
     let own = |name: &String| {
-        OWN_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-            || OWN_NAMES.contains(&name.as_str())
+        OWN_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) || OWN_NAMES.contains(&name.as_str())
     };
     let public: BTreeSet<String> = defined.iter().filter(|name| !own(name)).cloned().collect();
     assert_eq!(public, public_names()?);
-    let missing: BTreeSet<String> = symbols(&objects, "--undefined-only")?
-        .difference(&defined)
-        .cloned()
-        .collect();
+    let missing: BTreeSet<String> = symbols(&objects, "--undefined-only")?.difference(&defined).cloned().collect();
     assert_eq!(missing, PORT_NAMES.map(String::from).into());
     Ok(())
 }
@@ -105,9 +91,7 @@ fn source_folder(name: &str) -> PathBuf {
 
 /// A folder of its own for each build, empty at first.
 fn fresh_folder(name: &str) -> Result<PathBuf> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("bios_libc")
-        .join(name);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bios_libc").join(name);
     match fs::remove_dir_all(&folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
         _ => fs::create_dir_all(&folder)?,
@@ -124,11 +108,7 @@ fn files_of(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
         }
     }
     files.sort();
-    ensure!(
-        !files.is_empty(),
-        "no .{extension} files in {}",
-        folder.display()
-    );
+    ensure!(!files.is_empty(), "no .{extension} files in {}", folder.display());
     Ok(files)
 }
 
@@ -139,23 +119,14 @@ fn public_names() -> Result<BTreeSet<String>> {
 
 /// Runs a command to its end; an error holds all it has to say.
 fn run(command: &mut Command) -> Result<String> {
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .with_context(|| format!("{command:?}"))?;
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("{command:?}"))?;
     let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(
-        output.status.success(),
-        "{command:?} ends with {}:\n{said}",
-        output.status
-    );
+    ensure!(output.status.success(), "{command:?} ends with {}:\n{said}", output.status);
     Ok(String::from_utf8(output.stdout)?)
 }
 
 fn symbols(objects: &[PathBuf], which: &str) -> Result<BTreeSet<String>> {
-    let listed = run(Command::new("nm")
-        .args(["-g", "--format=posix", which])
-        .args(objects))?;
+    let listed = run(Command::new("nm").args(["-g", "--format=posix", which]).args(objects))?;
     // A line without a type is the name of an object.
     let name = |line: &str| line.split_once(' ').map(|(name, _)| name.to_string());
     Ok(listed.lines().filter_map(name).collect())
@@ -172,10 +143,7 @@ fn compile_library(folder: &Path, flags: &[&str]) -> Result<()> {
 }
 
 /// A result that is made once and then kept, also when it is an error.
-fn once(
-    cell: &'static OnceLock<Result<PathBuf>>,
-    make: impl FnOnce() -> Result<PathBuf>,
-) -> Result<&'static Path> {
+fn once(cell: &'static OnceLock<Result<PathBuf>>, make: impl FnOnce() -> Result<PathBuf>) -> Result<&'static Path> {
     match cell.get_or_init(make) {
         Ok(path) => Ok(path),
         Err(error) => anyhow::bail!("{error:#}"),
@@ -187,10 +155,7 @@ fn rom_objects() -> Result<&'static Path> {
     static OBJECTS: OnceLock<Result<PathBuf>> = OnceLock::new();
     once(&OBJECTS, || {
         let folder = fresh_folder("rom")?;
-        compile_library(
-            &folder,
-            &["-fno-pic", "-fno-pie", "-fno-common", "-fstack-usage"],
-        )?;
+        compile_library(&folder, &["-fno-pic", "-fno-pie", "-fno-common", "-fstack-usage"])?;
         Ok(folder)
     })
 }
@@ -199,10 +164,7 @@ fn rom_objects() -> Result<&'static Path> {
 /// regions are, moves these.
 fn write_prefix_headers(folder: &Path, move_regions: bool) -> Result<()> {
     let names = public_names()?;
-    let mut prefix: String = names
-        .iter()
-        .map(|name| format!("#define {name} lab_{name}\n"))
-        .collect();
+    let mut prefix: String = names.iter().map(|name| format!("#define {name} lab_{name}\n")).collect();
     if move_regions {
         let contract = source_folder("bios/contract.h");
         prefix += &format!("#include \"{}\"\n", contract.display());
@@ -210,34 +172,20 @@ fn write_prefix_headers(folder: &Path, move_regions: bool) -> Result<()> {
         prefix += "#undef DISK_BASE\n#define DISK_BASE 0x220000000000ull\n";
     }
     fs::write(folder.join("prefix.h"), prefix)?;
-    let unprefix: String = names
-        .iter()
-        .map(|name| format!("#undef {name}\n"))
-        .collect();
+    let unprefix: String = names.iter().map(|name| format!("#undef {name}\n")).collect();
     Ok(fs::write(folder.join("unprefix.h"), unprefix)?)
 }
 
 fn build_harness(name: &str, flags: &[&str], move_regions: bool) -> Result<PathBuf> {
     let folder = fresh_folder(name)?;
     write_prefix_headers(&folder, move_regions)?;
-    compile_library(
-        &folder,
-        &[&["-g", "-include", "prefix.h", "-I."], flags].concat(),
-    )?;
+    compile_library(&folder, &[&["-g", "-include", "prefix.h", "-I."], flags].concat())?;
     let mut compiler = Command::new("cc");
-    compiler
-        .current_dir(&folder)
-        .args(TEST_FLAGS)
-        .args(flags)
-        .args(["-g", "-I."]);
+    compiler.current_dir(&folder).args(TEST_FLAGS).args(flags).args(["-g", "-I."]);
     compiler.arg("-I").arg(source_folder("bios/libc"));
     run(compiler.args(files_of(&source_folder("tests/bios"), "c")?))?;
     let harness = folder.join("harness");
-    run(Command::new("cc")
-        .args(flags)
-        .arg("-o")
-        .arg(&harness)
-        .args(files_of(&folder, "o")?))?;
+    run(Command::new("cc").args(flags).arg("-o").arg(&harness).args(files_of(&folder, "o")?))?;
     Ok(harness)
 }
 
@@ -257,11 +205,7 @@ fn sanitized_harness() -> Result<&'static Path> {
         let source = probe.join("probe.c");
         let program = probe.join("probe");
         fs::write(&source, "int main(void) { return 0; }\n")?;
-        let built = run(Command::new("cc")
-            .args(ADDRESS)
-            .arg(&source)
-            .arg("-o")
-            .arg(&program));
+        let built = run(Command::new("cc").args(ADDRESS).arg(&source).arg("-o").arg(&program));
         if built.and_then(|_| run(&mut Command::new(&program))).is_ok() {
             build_harness("sanitized", &ADDRESS, true)
         } else {
@@ -273,14 +217,9 @@ fn sanitized_harness() -> Result<&'static Path> {
 fn run_suite(suite: &str) -> Result<()> {
     for harness in [plain_harness()?, sanitized_harness()?] {
         for seed in SEEDS {
-            let build = harness
-                .parent()
-                .and_then(Path::file_name)
-                .context("a harness without a folder")?;
+            let build = harness.parent().and_then(Path::file_name).context("a harness without a folder")?;
             let folder = fresh_folder(&format!("runs/{}-{suite}-{seed}", build.display()))?;
-            run(Command::new(harness)
-                .args([suite, &seed.to_string()])
-                .current_dir(folder))?;
+            run(Command::new(harness).args([suite, &seed.to_string()]).current_dir(folder))?;
         }
     }
     Ok(())

@@ -5,18 +5,14 @@ mod debian_sources;
 
 use debian_sources::{from_deb822, from_one_line};
 
-const HEAD: &str =
-    "Types: deb-src\nURIs: http://mirror.example/debian\nSuites: trixie\nComponents: main\n";
+const HEAD: &str = "Types: deb-src\nURIs: http://mirror.example/debian\nSuites: trixie\nComponents: main\n";
 
 #[test]
 fn deb822_keeps_mirror_and_key() {
     let text = "# a comment\nTypes: deb\n# another\nURIs: http://mirror.example/debian\nSuites: bookworm bookworm-updates\n\
                 Components: main contrib\nArchitectures: amd64\nSigned-By: /keys/debian.gpg\n\n\
                 Types: deb\nURIs: http://mirror.example/debian-security\nSuites: bookworm-security\nComponents: main\n";
-    let texts: Vec<String> = from_deb822(text)
-        .into_iter()
-        .map(|source| source.0)
-        .collect();
+    let texts: Vec<String> = from_deb822(text).into_iter().map(|source| source.0).collect();
     assert_eq!(texts, [format!("{HEAD}Signed-By: /keys/debian.gpg\n")]);
 }
 
@@ -32,23 +28,14 @@ fn deb822_keeps_an_embedded_key() {
 fn one_line_keeps_mirror_and_options() {
     for (line, options) in [
         ("deb http://mirror.example/debian bookworm main contrib", ""),
-        (
-            "  deb-src  http://mirror.example/debian  stable  main # text",
-            "",
-        ),
+        ("  deb-src  http://mirror.example/debian  stable  main # text", ""),
         (
             "deb\t[arch=amd64 signed-by=/keys/debian.gpg] http://mirror.example/debian sid main",
             "Signed-By: /keys/debian.gpg\n",
         ),
-        (
-            "deb [ trusted=yes ] http://mirror.example/debian trixie main",
-            "Trusted: yes\n",
-        ),
+        ("deb [ trusted=yes ] http://mirror.example/debian trixie main", "Trusted: yes\n"),
     ] {
-        let texts: Vec<String> = from_one_line(line)
-            .into_iter()
-            .map(|source| source.0)
-            .collect();
+        let texts: Vec<String> = from_one_line(line).into_iter().map(|source| source.0).collect();
         assert_eq!(texts, [format!("{HEAD}{options}")], "{line}");
     }
 }

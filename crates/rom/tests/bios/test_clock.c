@@ -68,7 +68,8 @@ static struct tm random_date(void)
 
 void suite_clock(void)
 {
-    static const int64_t edges[] = {0, -1, 86399, 86400, 951782400, 4107542399, 67768036191676799, -67768040609740800, INT64_MAX, INT64_MIN};
+    static const int64_t edges[] = {0, -1, 86399, 86400, 951782400, 4107542399, 67768036191676799,
+        -67768040609740800, INT64_MAX, INT64_MIN};
 
     setenv("TZ", "UTC", 1);
     tzset();

@@ -15,7 +15,8 @@ static struct {
     int ours, theirs; /* descriptors; theirs is -1 when closed */
 } open_files[OPEN_MAX];
 
-static const char *const names[] = {"a", "b", "./c", "level.1", "a name of sixty-three bytes, the longest that fits in our table"};
+static const char *const names[] = {"a", "b", "./c", "level.1",
+    "a name of sixty-three bytes, the longest that fits in our table"};
 
 static const char *random_name(void)
 {
@@ -100,7 +101,8 @@ static void step_by_name(void)
     default:
         result = lab_stat(name, (struct abi_stat *)&our);
         same("stat", name, result, stat(name, &their));
-        CHECK(result || (our.st_size == their.st_size && S_ISREG(our.st_mode)), "stat of %s gives %ld bytes, the kernel's %ld", name, (long)our.st_size, (long)their.st_size);
+        CHECK(result || (our.st_size == their.st_size && S_ISREG(our.st_mode)),
+              "stat of %s gives %ld bytes, the kernel's %ld", name, (long)our.st_size, (long)their.st_size);
     }
 }
 
@@ -256,8 +258,32 @@ static void check_image(void)
             CHECK(length <= sizeof first, "the check's buffer is too small");
             memcpy(first, (void *)DISK_BASE, length);
         }
-        CHECK(((struct region *)DISK_BASE)->used == length && !memcmp(first, (void *)DISK_BASE, length), "the image depends on what was there before");
+        CHECK(((struct region *)DISK_BASE)->used == length && !memcmp(first, (void *)DISK_BASE, length),
+              "the image depends on what was there before");
     }
+}
+
+/* Bytes given back by growth and by unlink are used again in place of more. */
+static void check_reuse(void)
+{
+    static char block[300];
+    uint64_t after_first = 0;
+
+    for (int round = 0; round < 20; round++) {
+        for (int file = 0; file < 4; file++) {
+            int fd = lab_creat(names[file], 0);
+            for (int i = 0; i < 40 << file; i++)
+                lab_write(fd, block, sizeof block);
+            lab_close(fd);
+        }
+        for (int file = 0; file < 4; file++)
+            lab_unlink(names[file]);
+        if (!round)
+            after_first = ((struct region *)DISK_BASE)->used;
+    }
+    CHECK(((struct region *)DISK_BASE)->used == after_first, "bytes given back are not used again");
+    /* Four files of up to 128 KiB: of what growth left behind, the next one grew. */
+    CHECK(after_first < 512 << 10, "%llu bytes are used", (unsigned long long)after_first);
 }
 
 static void write_for_ever(void)
@@ -314,7 +340,8 @@ static void check_terminal(void)
 
 void suite_disk(void)
 {
-    static void (*const checks[])(void) = {check_against_kernel, check_names, check_read_only, check_image, check_terminal, check_limits};
+    static void (*const checks[])(void) = {check_against_kernel, check_names, check_read_only, check_image,
+        check_reuse, check_terminal, check_limits};
 
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         disk_power_on();

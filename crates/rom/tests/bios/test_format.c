@@ -97,7 +97,8 @@ static const char *random_text(void)
 
 static unsigned long random_integer(void)
 {
-    static const unsigned long edges[] = {0, 1, 9, 10, 99, 100, CHAR_MIN, SHRT_MIN, INT_MAX, (unsigned long)INT_MIN, LONG_MAX, (unsigned long)LONG_MIN, ULONG_MAX};
+    static const unsigned long edges[] = {0, 1, 9, 10, 99, 100, CHAR_MIN, SHRT_MIN, INT_MAX,
+        (unsigned long)INT_MIN, LONG_MAX, (unsigned long)LONG_MIN, ULONG_MAX};
     unsigned long value = below(4) ? random_magnitude() : edges[below(sizeof edges / sizeof *edges)];
 
     return below(2) ? value : -value;
@@ -184,7 +185,8 @@ static void check_used(void)
         for (size_t k = 0; k < sizeof used_with_size / sizeof *used_with_size; k++) {
             const char *format = used_with_size[k];
             char last = format[strlen(format) - 1];
-            struct arguments arguments = {{(unsigned)between(-60, 60), last == 's' ? (unsigned long)random_text() : 'x'}, 2};
+            struct arguments arguments = {{(unsigned)between(-60, 60),
+                last == 's' ? (unsigned long)random_text() : 'x'}, 2};
             compare(format, &arguments);
         }
     }

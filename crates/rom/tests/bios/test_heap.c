@@ -26,7 +26,8 @@ static void check_pattern(const struct live *block)
 static void take_over(struct live *block, void *bytes, size_t n)
 {
     CHECK((uintptr_t)bytes % 16 == 0, "%p is not aligned", bytes);
-    CHECK((uintptr_t)bytes > HEAP_BASE && (uintptr_t)bytes + n <= HEAP_BASE + used(), "%p lies outside the used region", bytes);
+    CHECK((uintptr_t)bytes > HEAP_BASE && (uintptr_t)bytes + n <= HEAP_BASE + used(),
+          "%p lies outside the used region", bytes);
     *block = (struct live){bytes, n, (unsigned char)random_word()};
     memset(bytes, block->pattern, n);
 }
@@ -99,7 +100,8 @@ static void check_image(void)
             length = used();
             memcpy(first, (void *)HEAP_BASE, length);
         }
-        CHECK(used() == length && !memcmp(first, (void *)HEAP_BASE, length), "the image depends on what was there before");
+        CHECK(used() == length && !memcmp(first, (void *)HEAP_BASE, length),
+              "the image depends on what was there before");
     }
 }
 

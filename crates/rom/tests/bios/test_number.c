@@ -55,7 +55,8 @@ static void random_text(char *text)
     if (below(2)) {
         static const unsigned long limits[] = {LONG_MAX, (unsigned long)LONG_MIN, ULONG_MAX, INT_MAX, 0};
         unsigned long value = limits[below(5)] + (unsigned long)between(-3, 3);
-        static const char *const formats[] = {"%lu", "-%lu", "  +%lu", "0x%lx", "-0X%lX", "0%lo", "%luz", "%lx", "1%lu"};
+        static const char *const formats[] = {"%lu", "-%lu", "  +%lu", "0x%lx", "-0X%lX", "0%lo", "%luz",
+            "%lx", "1%lu"};
         snprintf(text, 64, formats[below(9)], value);
         return;
     }
@@ -66,7 +67,8 @@ static void random_text(char *text)
 
 void suite_number(void)
 {
-    static const char *const texts[] = {"", "0", "-", "+", "0x", "0xg", "-0x", " 0x1", "08", "0x0x1", "- 1", "--1", "+-1", "\v\f\r7"};
+    static const char *const texts[] = {"", "0", "-", "+", "0x", "0xg", "-0x", " 0x1", "08", "0x0x1", "- 1",
+        "--1", "+-1", "\v\f\r7"};
     static const int bases[] = {-1, 0, 1, 2, 3, 8, 10, 16, 35, 36, 37, INT_MAX, INT_MIN};
     char text[64];
 

@@ -20,20 +20,24 @@ static void check_ends(void)
 
 static void check_errors(void)
 {
-    static const int numbers[] = {0, ENOENT, EBADF, EACCES, EEXIST, EINVAL, ESPIPE, EROFS, ERANGE, ENAMETOOLONG, EOVERFLOW, -1, 9999};
+    static const int numbers[] = {0, ENOENT, EBADF, EACCES, EEXIST, EINVAL, ESPIPE, EROFS, ERANGE,
+        ENAMETOOLONG, EOVERFLOW, -1, 9999};
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        CHECK(!strcmp(lab_strerror(numbers[i]), strerror(numbers[i])), "strerror(%d) is \"%s\"", numbers[i], lab_strerror(numbers[i]));
+        CHECK(!strcmp(lab_strerror(numbers[i]), strerror(numbers[i])), "strerror(%d) is \"%s\"", numbers[i],
+              lab_strerror(numbers[i]));
     lab_errno = ENOENT;
     lab_perror("file");
     lab_perror("");
     lab_perror(NULL);
-    CHECK(!strcmp(terminal_text(), "file: No such file or directory\nNo such file or directory\nNo such file or directory\n"), "perror");
+    CHECK(!strcmp(terminal_text(),
+          "file: No such file or directory\nNo such file or directory\nNo such file or directory\n"), "perror");
 }
 
 static void check_environment(void)
 {
-    static const char *const unset[] = {"HOME", "USER", "LOGNAME", "HACKDIR", "NETHACKDIR", "HACKOPTIONS", "SHOPTYPE", "SPLEVTYPE", "DEBUGFILES", "", "NETHACKOPTIONSX", "PATH"};
+    static const char *const unset[] = {"HOME", "USER", "LOGNAME", "HACKDIR", "NETHACKDIR", "HACKOPTIONS",
+        "SHOPTYPE", "SPLEVTYPE", "DEBUGFILES", "", "NETHACKOPTIONSX", "PATH"};
     char text[32];
 
     for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)
@@ -43,7 +47,8 @@ static void check_environment(void)
     strcpy(mailbox.options, "name:x");
     CHECK(lab_getenv("NETHACKOPTIONS") == mailbox.options, "the options");
     CHECK(lab_getcwd(text, sizeof text) == text && !strcmp(text, DISK_DIRECTORY), "getcwd");
-    CHECK(!lab_getcwd(text, 4) && lab_errno == ERANGE && !lab_getcwd(text, 0) && lab_errno == EINVAL, "getcwd without room");
+    CHECK(!lab_getcwd(text, 4) && lab_errno == ERANGE && !lab_getcwd(text, 0) && lab_errno == EINVAL,
+          "getcwd without room");
     FAULTS("getcwd", lab_getcwd(NULL, 0));
     CHECK(lab_getuid() == 1000 && !lab_getpwuid(1000), "the user");
     CHECK(lab_signal(SIGINT, NULL) == NULL && lab_sleep(10) == 0, "signals and sleep");

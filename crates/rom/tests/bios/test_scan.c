@@ -25,9 +25,11 @@ static void same(const char *call, const char *format, const char *text, int our
 
     CHECK(our == their, "%s(\"%s\", \"%s\") gives %d, glibc's %d", call, text, format, our, their);
     /* At the end of its input glibc forgets that a number before was too big. */
-    CHECK(our_error == their_error || !their_error, "%s(\"%s\", \"%s\") sets errno %d, glibc's %d", call, text, format, our_error, their_error);
+    CHECK(our_error == their_error || !their_error, "%s(\"%s\", \"%s\") sets errno %d, glibc's %d", call,
+          text, format, our_error, their_error);
     for (int i = 0; i < SLOTS; i++)
-        CHECK(!memcmp(our_slots[i], their_slots[i], SLOT_BYTES), "%s(\"%s\", \"%s\") stores another value %d", call, text, format, i);
+        CHECK(!memcmp(our_slots[i], their_slots[i], SLOT_BYTES), "%s(\"%s\", \"%s\") stores another value %d",
+              call, text, format, i);
 }
 
 static void compare_text(const char *format, const char *text)
@@ -55,7 +57,8 @@ static void compare_file(const char *format, const char *text)
         clear();
         same("fscanf", format, text, calls[below(3)](our, format, POINTERS(our_slots)),
              fscanf(their, format, POINTERS(their_slots)));
-        CHECK(lab_ftell(our) == ftell(their), "fscanf(\"%s\", \"%s\") is then at %ld, glibc's at %ld", text, format, lab_ftell(our), ftell(their));
+        CHECK(lab_ftell(our) == ftell(their), "fscanf(\"%s\", \"%s\") is then at %ld, glibc's at %ld", text,
+              format, lab_ftell(our), ftell(their));
     }
     lab_fclose(our);
     fclose(their);
@@ -93,7 +96,8 @@ static const struct {
 };
 
 static const char *const tokens[] = {
-    "0", "1", "-", "+", "-12", "+7", "007", "0x", "0x1f", "0X", "fF", "2147483648", "-2147483649", "9223372036854775807",
+    "0", "1", "-", "+", "-12", "+7", "007", "0x", "0x1f", "0X", "fF", "2147483648", "-2147483649",
+        "9223372036854775807",
     "9223372036854775808", "-9223372036854775809", "18446744073709551616", "ffffffffffffffffff", " ", " ", "\n", "\t ",
     ",", ";", ".", "/", "\"", "<", ">", "%", "a", "abc", "g", "\x80", "MESG", "0,0,", "]", "^", "z",
 };

@@ -44,7 +44,8 @@ static void check_order(const unsigned char *elements, size_t count, size_t size
 
     for (size_t i = 0; i < count; i++, last = tag) {
         memcpy(&tag, elements + i * size, sizeof tag);
-        CHECK(!i || tag.key > last.key || (tag.key == last.key && tag.id > last.id), "element %zu of %zu is out of order", i, count);
+        CHECK(!i || tag.key > last.key || (tag.key == last.key && tag.id > last.id),
+              "element %zu of %zu is out of order", i, count);
     }
 }
 
@@ -66,7 +67,8 @@ void suite_sort(void)
         trace = 0;
         qsort(their, count, size, compare);
         CHECK(!memcmp(our, their, count * size), "%zu elements of %zu bytes differ from glibc's", count, size);
-        CHECK(our_trace == trace || TRACE_IS_DISTURBED, "%zu elements of %zu bytes: other comparisons than glibc's", count, size);
+        CHECK(our_trace == trace || TRACE_IS_DISTURBED,
+              "%zu elements of %zu bytes: other comparisons than glibc's", count, size);
         if (!senseless)
             check_order(our, count, size);
     }

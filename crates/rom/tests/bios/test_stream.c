@@ -144,10 +144,42 @@ static void compare_file(const char *name)
         CHECK(!disk_file(name, &bytes, &length), "%s should not be there", name);
         return;
     }
-    CHECK(disk_file(name, &bytes, &length) && length == fread(text, 1, sizeof text, file) && !memcmp(text, bytes, length), "%s has other bytes", name);
+    CHECK(disk_file(name, &bytes, &length) && length == fread(text, 1, sizeof text, file) && !memcmp(text,
+          bytes, length), "%s has other bytes", name);
     fclose(file);
     if (length > 5000)
         CHECK(!lab_unlink(name) && !unlink(name), "unlink of %s", name);
+}
+
+/* A stream that met the end stays there though another one makes the file longer,
+ * whichever call met it, until the mark is cleared. */
+static void compare_at_end(int by_line)
+{
+    struct stream *our_writer = lab_fopen("e", "a");
+    FILE *their_writer = fopen("e", "a");
+    char text[16];
+
+    our = lab_fopen("e", "r");
+    their = fopen("e", "r");
+    lab_fputs("ab", our_writer);
+    fputs("ab", their_writer);
+    fflush(their_writer);
+    for (int i = 0; i < 3 && !by_line; i++)
+        same("fgetc", lab_fgetc(our), fgetc(their));
+    if (by_line)
+        same("fgets", lab_fgets(text, sizeof text, our) == text, fgets(text, sizeof text, their) == text);
+    lab_fputs("cd", our_writer);
+    fputs("cd", their_writer);
+    fflush(their_writer);
+    same("fgetc at the end", lab_fgetc(our), fgetc(their));
+    lab_clearerr(our);
+    clearerr(their);
+    same("fgetc after clearerr", lab_fgetc(our), fgetc(their));
+    lab_fclose(our_writer);
+    fclose(their_writer);
+    lab_fclose(our);
+    fclose(their);
+    CHECK(!unlink("e") && !lab_unlink("e"), "unlink");
 }
 
 static void check_against_glibc(void)
@@ -160,6 +192,8 @@ static void check_against_glibc(void)
         compare_file("x");
         compare_file("y");
     }
+    compare_at_end(0);
+    compare_at_end(1);
     unlink("x");
     unlink("y");
     CHECK(!chdir("..") && !rmdir(folder), "files are left in the folder");
@@ -196,10 +230,12 @@ static void check_terminal(void)
     CHECK(lab_fgets(text, 16, lab_stdin) == text && !strcmp(text, "line\n"), "a line of keys");
     CHECK(lab_fgets(text, 3, lab_stdin) == text && !strcmp(text, "re"), "a short line of keys");
     CHECK(lab_putc('a', lab_stdout) == 'a' && lab_putchar(0x1ff) == 0xff && lab_fputc('b', lab_stderr) == 'b', "bytes");
-    CHECK(lab_puts("line") >= 0 && lab_fputs("text", lab_stdout) >= 0 && lab_fwrite("xyz", 1, 3, lab_stdout) == 3, "text");
+    CHECK(lab_puts("line") >= 0 && lab_fputs("text", lab_stdout) >= 0 && lab_fwrite("xyz", 1, 3,
+          lab_stdout) == 3, "text");
     CHECK(!strcmp(terminal_text(), "a\xff" "bline\ntextxyz"), "what is shown");
     lab_setbuf(lab_stdout, NULL);
-    CHECK(!lab_fflush(lab_stdout) && !lab_fflush(NULL) && lab_fileno(lab_stdin) == 0 && lab_fileno(lab_stderr) == 2, "the standard streams");
+    CHECK(!lab_fflush(lab_stdout) && !lab_fflush(NULL) && lab_fileno(lab_stdin) == 0
+          && lab_fileno(lab_stderr) == 2, "the standard streams");
     CHECK(lab_ftell(lab_stderr) == -1 && lab_errno == ESPIPE && lab_fseek(lab_stdin, 0, 0) == -1, "their position");
     FAULTS("fread", lab_fread(text, 1, 1, lab_stdin));
     FAULTS("output", lab_fgetc(lab_stdout));
