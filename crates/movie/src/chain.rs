@@ -75,9 +75,14 @@ mod tests {
     #[test]
     fn other_ends_are_no_chain() {
         for line in [
-            "", "{}", r#"{"chain":"0123456789abcdef"}"#, r#"{"a":1,"chain":"0123456789ABCDEF"}"#,
-            r#"{"a":1,"chain":"+123456789abcdef"}"#, r#"{"a":1,"chain":"0123456789abcde"}"#,
-            r#"{"a":1,"chain":"0123456789abcdef"} "#, "ééééééééééééééééééééééééééééééé",
+            "",
+            "{}",
+            r#"{"chain":"0123456789abcdef"}"#,
+            r#"{"a":1,"chain":"0123456789ABCDEF"}"#,
+            r#"{"a":1,"chain":"+123456789abcdef"}"#,
+            r#"{"a":1,"chain":"0123456789abcde"}"#,
+            r#"{"a":1,"chain":"0123456789abcdef"} "#,
+            "ééééééééééééééééééééééééééééééé",
         ] {
             assert!(split(line).is_none(), "{line}");
         }

@@ -28,11 +28,7 @@ pub fn export(movie: &Movie) -> Result<Vec<u8>, ExportError> {
     for piece in pieces(&movie.steps, &movie.marks, Boundary(0))? {
         lines.push_piece(piece)?;
     }
-    lines.push(&Entry::End {
-        at: movie.boundary().0,
-        how: movie.finish.clone(),
-        account: movie.account,
-    })?;
+    lines.push(&Entry::End { at: movie.boundary().0, how: movie.finish.clone(), account: movie.account })?;
     match lines.text.len() {
         bytes if bytes > FILE_BYTES_MAX => Err(Refusal::FileBytes(bytes).into()),
         _ => Ok(lines.text.into_bytes()),

@@ -33,7 +33,7 @@ pub const DIGESTS_EVERY: u64 = 1_000;
 /// The first line: what plays, and from where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What decides play; see [`wire`]'s users: equal engine ids promise equal play.
+    /// What decides play: equal engine ids promise equal play.
     pub engine_id: String,
     /// The ROM that the movie was made with; equal ROM ids promise equal bytes.
     pub rom_id: String,
@@ -137,12 +137,7 @@ pub(crate) enum Entry {
     /// Back to an earlier boundary.
     Seek { at: u64, to: u64 },
     /// A fork's line takes the place of what lies beyond `base`; it follows in as many lines.
-    Adopt {
-        at: u64,
-        from: String,
-        base: u64,
-        lines: u64,
-    },
+    Adopt { at: u64, from: String, base: u64, lines: u64 },
     /// Forks made and lines tried from here.
     Peek { at: u64, forks: u64, lines: u64 },
     /// An operator's edit.
@@ -155,11 +150,7 @@ pub(crate) enum Entry {
         state: Option<StateDigest>,
     },
     /// The end of the movie.
-    End {
-        at: u64,
-        how: Finish,
-        account: Account,
-    },
+    End { at: u64, how: Finish, account: Account },
 }
 
 /// How a movie comes to its end.

@@ -3,7 +3,9 @@ use std::io::{self, Write};
 use wire::{Boundary, Check, Key, PlayDigest, Seed, StateDigest};
 
 use crate::chain::Chain;
-use crate::format::{Account, DIGESTS_EVERY, Entry, FILE_BYTES_MAX, Finish, Header, HeaderLine, LINE_BYTES_MAX, PACKED_INPUTS};
+use crate::format::{
+    Account, DIGESTS_EVERY, Entry, FILE_BYTES_MAX, Finish, Header, HeaderLine, LINE_BYTES_MAX, PACKED_INPUTS,
+};
 use crate::movie::{Mark, MarkKind, Movie, Step};
 use crate::reader::Recording;
 use crate::rules::{Position, Refusal};
@@ -91,11 +93,7 @@ fn to_json(value: &impl serde::Serialize) -> String {
 }
 
 /// The pieces of a straight line from boundary `from` on, in order.
-pub(crate) fn pieces<'a>(
-    mut steps: &'a [Step],
-    marks: &'a [Mark],
-    from: Boundary,
-) -> Result<Vec<Piece<'a>>, Refusal> {
+pub(crate) fn pieces<'a>(mut steps: &'a [Step], marks: &'a [Mark], from: Boundary) -> Result<Vec<Piece<'a>>, Refusal> {
     let mut at = from;
     let mut pieces = Vec::new();
     for mark in marks {
@@ -231,13 +229,14 @@ impl<W: Write> JournalWriter<W> {
 
     /// Says that a fork's line takes the place of all that lies from boundary `base` on. `steps` and `marks` are those
     /// of the fork's own line at and beyond `base`, reseeds that it inherited there included. All its lines go out in
-    /// one write, and a reader takes either all of them or none.
+    /// one write, and a reader takes either all of them or none. Digests of the arrival at `base` are not written again.
     ///
     /// # Errors
     /// See [`WriteError`]; refused where `base` lies ahead or the marks do not lie on the steps.
     pub fn adopt(&mut self, from: &str, base: Boundary, steps: &[Step], marks: &[Mark]) -> Result<(), WriteError> {
         let mut lines = self.begin()?;
-        let pieces = pieces(steps, marks, base)?;
+        let known = marks.iter().take_while(|mark| mark.is_arrival(base)).count();
+        let pieces = pieces(steps, marks.get(known..).unwrap_or_default(), base)?;
         lines.push(&Entry::Adopt {
             at: self.position.boundary,
             from: from.to_owned(),

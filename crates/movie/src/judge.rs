@@ -125,7 +125,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Takes the news that the game ended with the last input (or with power-on).
+    /// Takes the news that the game ended with the last input (or with power-on). Digests of the end may still follow.
     pub fn ended(&mut self, ended: &Ended) {
         let left = self.recording.movie.steps.len() - self.inputs;
         if left > 0 {

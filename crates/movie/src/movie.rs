@@ -111,17 +111,18 @@ pub enum Act<'a> {
     },
 }
 
+impl Mark {
+    /// True for digests at boundary `at`. With no other marks before them, they are those of the arrival there.
+    pub(crate) fn is_arrival(&self, at: Boundary) -> bool {
+        self.at == at && matches!(self.kind, MarkKind::Digests { .. })
+    }
+}
+
 impl Movie {
     /// A movie of nothing but power-on.
     #[must_use]
     pub fn new(header: Header) -> Self {
-        Self {
-            header,
-            steps: Vec::new(),
-            marks: Vec::new(),
-            finish: Finish::Unknown,
-            account: Account::default(),
-        }
+        Self { header, steps: Vec::new(), marks: Vec::new(), finish: Finish::Unknown, account: Account::default() }
     }
 
     /// How many inputs the straight line has: the boundary that it leads to.
@@ -181,10 +182,7 @@ impl Movie {
     pub(crate) fn rewind(&mut self, to: Boundary) -> (Vec<Step>, Vec<Mark>) {
         let steps = usize::try_from(to.0).unwrap_or(usize::MAX).min(self.steps.len());
         let before = self.marks.partition_point(|mark| mark.at < to);
-        let arrival = self.marks[before..]
-            .iter()
-            .take_while(|mark| mark.at == to && matches!(mark.kind, MarkKind::Digests { .. }))
-            .count();
+        let arrival = self.marks.iter().skip(before).take_while(|mark| mark.is_arrival(to)).count();
         (self.steps.split_off(steps), self.marks.split_off(before + arrival))
     }
 }

@@ -300,10 +300,7 @@ impl Reader {
             movie: self.movie,
             broken_chain: self.broken_chain,
             lost: self.lost,
-            unacknowledged: position
-                .sent
-                .clone()
-                .map(|keys| Unacknowledged { at: Boundary(position.boundary), keys }),
+            unacknowledged: position.sent.clone().map(|keys| Unacknowledged { at: Boundary(position.boundary), keys }),
             lines,
             whole_bytes,
             torn_bytes: bytes - whole_bytes,

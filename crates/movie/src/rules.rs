@@ -52,7 +52,9 @@ pub enum Refusal {
     #[error("more than {MARKS_MAX} reseeds, edits, digests and lost keys")]
     Marks,
     /// An adoption is not complete.
-    #[error("{0} lines of the adopted fork are still to come; only inputs, reseeds, edits and digests may be among them")]
+    #[error(
+        "{0} lines of the adopted fork are still to come; only inputs, reseeds, edits and digests may be among them"
+    )]
     Adoption(u64),
     /// A line after the last one.
     #[error("it stands after the end")]

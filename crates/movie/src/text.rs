@@ -145,9 +145,9 @@ mod tests {
 
     #[test]
     fn other_texts_hold_no_keys_or_checks() {
-        for text in [
-            "^", "^x", "^x8", "^x41", "^x1b", "^xAF", "^x+8", "^a", "^!", "^^", "\\", "\"", "\n", "é", "a\u{7f}",
-        ] {
+        for text in
+            ["^", "^x", "^x8", "^x41", "^x1b", "^xAF", "^x+8", "^a", "^!", "^^", "\\", "\"", "\n", "é", "a\u{7f}"]
+        {
             assert!(Keys::from_text(text).is_err(), "{text:?}");
         }
         for text in ["AAA", "AAAA", "AAAAAA", "AAAAAB==", "AAAAAA= ", "AAAAAA==AAAAAA=="] {

@@ -164,10 +164,9 @@ impl std::fmt::Display for Difference {
             Self::Play { expected, actual } => {
                 write!(f, "play differs: the movie has digest {expected}, the replay {actual}")
             }
-            Self::State { expected, actual } => write!(
-                f,
-                "memory differs though play is the same: the movie has state {expected}, the replay {actual}"
-            ),
+            Self::State { expected, actual } => {
+                write!(f, "memory differs though play is the same: the movie has state {expected}, the replay {actual}")
+            }
             Self::EndedEarly { inputs_left, actual } => {
                 write!(f, "the game ended ({:?}) and the movie has {inputs_left} more inputs", actual.text)
             }

@@ -1,0 +1,9 @@
+//! What the movie format promises, tried with a machine small enough to be replayed at every byte of a journal.
+
+mod document;
+mod edits;
+mod hostile;
+mod judging;
+mod laws;
+mod toy;
+mod writing;
