@@ -126,7 +126,7 @@ fn write_header(header: &mut [u8], rom_id: &RomId, lengths: Lengths) {
 
 /// The parts of a checked image.
 pub(crate) struct Parts<'a> {
-    globals: &'a [u8],
+    pub(crate) globals: &'a [u8],
     heap: &'a [u8],
     stack: &'a [u8],
     disk: &'a [u8],

@@ -5,7 +5,7 @@ use wire::{
 };
 
 use crate::boot::{Boots, fault};
-use crate::contract::{YIELD_EXIT, YIELD_KEY};
+use crate::contract::{YIELD_BOOT, YIELD_EXIT, YIELD_KEY};
 use crate::engine::Engine;
 use crate::image::{self, RomId};
 use crate::signals::{self, Caught};
@@ -95,7 +95,8 @@ impl Machine {
             Some(caught) => failed(caught),
             None => self.read_stop(),
         };
-        self.state = if caught.is_some() {
+        let unsupported = matches!(&stop, Stop::Ended(ended) if ended.kind == EndKind::Unsupported);
+        self.state = if caught.is_some() || unsupported {
             // Lets no reader follow what the game was in the middle of.
             self.engine.mailbox_mut().reason = YIELD_EXIT;
             State::Broken(stop.clone())
@@ -323,6 +324,9 @@ impl Machine {
     /// As [`Machine::load`].
     pub fn load_image(&mut self, bytes: &[u8]) -> Result<Stop, MachineError> {
         let parts = image::check(&self.engine, &self.rom_id, bytes)?;
+        if self.engine.mailbox_in(parts.globals).reason == YIELD_BOOT {
+            return Err(MachineError::Image("its game has not begun"));
+        }
         image::load(&mut self.engine, &parts);
         let stop = self.read_stop();
         self.state = State::Stopped(stop.clone());

@@ -64,6 +64,14 @@ fn a_state_of_another_kind_is_refused_and_nothing_moves() {
     foreign[16] ^= 1;
     let error = refused(foreign, "foreign");
     assert!(matches!(error, MachineError::ForeignRom { .. }), "{error}");
+    // The mailbox's first word says why the game stopped: 1 is before the seeds.
+    let symbol = |name| rom::built_in().symbols().get(name).unwrap().address as usize;
+    let reason = HEADER_BYTES + symbol("mailbox") - symbol("rom_globals_start");
+    for never in [0_u32, 1, 4, 5, u32::MAX] {
+        let mut bytes = good.clone();
+        bytes[reason..reason + 4].copy_from_slice(&never.to_le_bytes());
+        refused(bytes, &format!("stopped for {never}"));
+    }
     let mut huge = good.clone();
     huge[48..56].copy_from_slice(&u64::MAX.to_le_bytes());
     refused(huge, "huge length");
