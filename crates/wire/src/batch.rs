@@ -169,7 +169,10 @@ pub fn accepts(pending: &Pending, key: Key, expected: bool) -> bool {
     match pending.kind {
         PendingKind::Command | PendingKind::Key => true,
         PendingKind::Count => byte != 0,
-        PendingKind::Direction => escape || b"hjklyubnHJKLYUBN.s<>".contains(&byte),
+        // Without a prompt it is the rest of a command that began with a prefix, as in `Fh` or `m,`.
+        PendingKind::Direction => {
+            escape || pending.prompt.is_empty() || b"hjklyubnHJKLYUBN.s<>".contains(&byte)
+        }
         PendingKind::Item => {
             escape
                 || b"?*,$-".contains(&byte)
@@ -188,5 +191,43 @@ pub fn accepts(pending: &Pending, key: Key, expected: bool) -> bool {
         }
         PendingKind::Text => escape || (expected && byte != 0),
         PendingKind::Menu => escape || expected,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Stage;
+
+    fn taken(kind: PendingKind, prompt: &str, answers: &str, expected: bool) -> String {
+        let pending = Pending {
+            kind,
+            stage: Stage::Play,
+            prompt: prompt.to_owned(),
+            answers: answers.to_owned(),
+            default: None,
+            capacity: None,
+            typed: String::new(),
+        };
+        (0x20..0x7f).map(char::from).filter(|key| accepts(&pending, Key(*key as u8), expected)).collect()
+    }
+
+    #[test]
+    fn prompts_take_what_a_player_means_by_a_key() {
+        let all: String = (0x20..0x7f_u8).map(char::from).collect();
+        for (kind, prompt, answers, unexpected, expected) in [
+            (PendingKind::Command, "", "", all.as_str(), all.as_str()),
+            (PendingKind::Choice, "Really attack?", "yn", "", "ny"),
+            (PendingKind::Text, "Call it:", "", "", all.as_str()),
+            (PendingKind::Menu, "", "", "", all.as_str()),
+            (PendingKind::More, "", "", " ", " "),
+            (PendingKind::Direction, "In what direction?", "", ".<>BHJKLNUYbhjklnsuy", ".<>BHJKLNUYbhjklnsuy"),
+            (PendingKind::Direction, "", "", all.as_str(), all.as_str()),
+        ] {
+            assert_eq!(taken(kind, prompt, answers, false), unexpected, "{kind}");
+            assert_eq!(taken(kind, prompt, answers, true), expected, "{kind} expected");
+        }
+        assert!(taken(PendingKind::Item, "", "#", false).contains('#'));
+        assert!(!taken(PendingKind::Item, "", "", false).contains('#'));
     }
 }
