@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::Folders;
 use crate::bios::{Bios, extension};
-use crate::flags::include_arguments;
+use crate::flags::{GCC_ONLY, include_arguments};
 use crate::recipe::Unit;
 use crate::stamp::{Fingerprint, file_sha256, is_fresh, set};
 use crate::toolchain::Toolchain;
@@ -109,9 +109,7 @@ impl<'a> Compiler<'a> {
         // Makes __FILE__ the same wherever the sources lie.
         arguments.push(format!("-ffile-prefix-map={}/=", self.folders.krate.display()));
         if self.toolchain.clang {
-            // Beside -w, Clang takes some old C for errors; and GCC's options it names.
-            arguments.push("-Wno-error=implicit-function-declaration".to_string());
-            arguments.push("-Wno-ignored-optimization-argument".to_string());
+            arguments.retain(|argument| argument != GCC_ONLY);
         }
         arguments.extend(include_arguments(unit, self.bios, &self.toolchain.headers));
         arguments

@@ -40,10 +40,14 @@ impl About {
 }
 
 /// Digest of all that decides play: the release, the BIOS, the flags that carry
-/// meaning, the game's data. How well the code is optimised is no part of it.
-pub(crate) fn engine_id(folders: &Folders, bios: &Bios) -> Result<String> {
+/// meaning, the game's data, and the family of the compiler. The game draws random
+/// numbers in the arguments of calls, and C leaves the order of arguments to the
+/// compiler: GCC's and Clang's games differ. How well the code is optimised is no
+/// part of it.
+pub(crate) fn engine_id(folders: &Folders, bios: &Bios, toolchain: &Toolchain) -> Result<String> {
     let mut fingerprint = Fingerprint::default();
     fingerprint.part("nethack-lab engine 1").part(TARBALL_SHA256).part(SOURCE_DATE_EPOCH);
+    fingerprint.part(if toolchain.clang { "clang" } else { "gcc" });
     for flag in MEANING {
         fingerprint.part(flag);
     }

@@ -76,7 +76,7 @@ fn build() -> Result<()> {
     archive::generate_data(&compiler, &folders, &tools)?;
     frames::check(&toolchain, &folders, &game, bios.frame_bytes_max()?)?;
 
-    let engine_id = identity::engine_id(&folders, &bios)?;
+    let engine_id = identity::engine_id(&folders, &bios, &toolchain)?;
     let about = identity::About::new(&engine_id, &toolchain);
     let extra = link::write_generated_sources(&folders, &about)?;
     compiler.compile(&extra)?;

@@ -118,7 +118,9 @@ fn keep(tarball: &Path, caches: &[PathBuf]) -> Result<PathBuf> {
             .and_then(|()| fs::copy(tarball, &temporary))
             .and_then(|_| fs::rename(&temporary, &target));
         match kept {
-            Ok(()) => return Ok(target),
+            // Another container may have used the same temporary name at once.
+            Ok(()) if file_sha256(&target).as_deref() == Some(TARBALL_SHA256) => return Ok(target),
+            Ok(()) => reasons.push(format!("{}: it was damaged on the way", cache.display())),
             Err(error) => {
                 // The temporary file may not have come into being at all.
                 let _ = fs::remove_file(&temporary);

@@ -10,6 +10,8 @@ use crate::process::{hermetic, run};
 /// The triple that the ROM is compiled for, whatever libc the host's Rust uses.
 const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 
+const NO_COMPILER: &str = "no C compiler was found; install gcc and binutils, or set CC";
+
 /// Environment variables that choose the compiler.
 pub(crate) const VARIABLES: [&str; 4] = ["CC", "HOST_CC", "CC_x86_64-unknown-linux-gnu", "CC_x86_64_unknown_linux_gnu"];
 
@@ -30,11 +32,12 @@ impl Toolchain {
     pub(crate) fn find() -> Result<Self> {
         let tool = cc::Build::new()
             .cargo_metadata(false)
+            .cargo_warnings(false)
             .target(TRIPLE)
             .host(TRIPLE)
             .opt_level(2)
             .try_get_compiler()
-            .context("no C compiler was found; install gcc and binutils, or set CC")?;
+            .context(NO_COMPILER)?;
         let mut found = Self {
             path: tool.path().to_path_buf(),
             clang: tool.is_like_clang(),
@@ -44,7 +47,7 @@ impl Toolchain {
         if !found.clang && !tool.is_like_gnu() {
             bail!("{} is neither GCC nor Clang", found.path.display());
         }
-        let compiler = found.ask(&["--version"])?;
+        let compiler = found.ask(&["--version"]).context(NO_COMPILER)?;
         let linker =
             found.ask(&["-nostdlib", "-Wl,--version"]).context("no linker was found; is binutils installed?")?;
         found.version = version_text(&compiler, &linker, found.clang);

@@ -5,6 +5,17 @@
 //! comes from elsewhere goes through [`Rom::from_file`], which trusts nothing.
 //! Nothing here maps or runs a ROM: that is the business of crate `machine`.
 //!
+//! # Reproducing a ROM
+//!
+//! The bytes depend on the sources, `build/flags.rs`, compiler and linker, and on
+//! nothing else: not on the folders, the cargo profile, CFLAGS, locale or user. So
+//! these two print one id, here or on another machine with the same toolchain:
+//!
+//! ```text
+//! cargo run --target-dir ONE -- rom
+//! cargo run --target-dir OTHER --release -- rom
+//! ```
+//!
 //! The built ROM is under the NetHack General Public License, see `NGPL.md`.
 
 mod built_in;
