@@ -12,10 +12,7 @@ pub(crate) struct Chunked<T> {
 
 impl<T> Default for Chunked<T> {
     fn default() -> Self {
-        Self {
-            chunks: Vec::new(),
-            tail: Vec::new(),
-        }
+        Self { chunks: Vec::new(), tail: Vec::new() }
     }
 }
 
@@ -46,10 +43,7 @@ impl<T: Clone + PartialEq> Chunked<T> {
     /// The first `count` elements, or all when there are fewer.
     pub(crate) fn prefix(&self, count: usize) -> Self {
         let whole = (count / CHUNK).min(self.chunks.len());
-        let mut prefix = Self {
-            chunks: self.chunks.iter().take(whole).cloned().collect(),
-            tail: Vec::new(),
-        };
+        let mut prefix = Self { chunks: self.chunks.iter().take(whole).cloned().collect(), tail: Vec::new() };
         let rest = count.min(self.len()) - whole * CHUNK;
         prefix.tail.extend(self.from(whole * CHUNK).take(rest).cloned());
         prefix
@@ -57,13 +51,7 @@ impl<T: Clone + PartialEq> Chunked<T> {
 
     /// How many elements from the start on are equal in both. Shared chunks are not looked into.
     pub(crate) fn common(&self, other: &Self) -> usize {
-        let shared = self
-            .chunks
-            .iter()
-            .zip(&other.chunks)
-            .take_while(|(a, b)| Arc::ptr_eq(a, b))
-            .count()
-            * CHUNK;
+        let shared = self.chunks.iter().zip(&other.chunks).take_while(|(a, b)| Arc::ptr_eq(a, b)).count() * CHUNK;
         let equal = self.from(shared).zip(other.from(shared)).take_while(|(a, b)| a == b);
         shared + equal.count()
     }

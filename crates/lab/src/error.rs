@@ -93,6 +93,9 @@ pub enum LabError {
         /// The boundary at which the input was pressed.
         boundary: Boundary,
     },
+    /// The bytes are no ROM.
+    #[error("not a ROM that can be used: {0}")]
+    BadRom(String),
     /// The lab keeps no journals.
     #[error("no movies directory was given")]
     NoMovies,

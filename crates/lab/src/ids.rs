@@ -73,10 +73,9 @@ impl Luck {
     #[must_use]
     pub fn nth(self, index: u64) -> Self {
         match self {
-            Self::Reseed { core, display } if index > 0 => Self::Reseed {
-                core: Seed(mix(core.0, index)),
-                display: Seed(mix(display.0, index)),
-            },
+            Self::Reseed { core, display } if index > 0 => {
+                Self::Reseed { core: Seed(mix(core.0, index)), display: Seed(mix(display.0, index)) }
+            }
             luck => luck,
         }
     }
@@ -135,16 +134,11 @@ mod tests {
 
     #[test]
     fn derived_luck_differs_and_repeats() {
-        let luck = Luck::Reseed {
-            core: Seed(0),
-            display: Seed(1),
-        };
+        let luck = Luck::Reseed { core: Seed(0), display: Seed(1) };
         assert_eq!(luck.nth(0), luck);
         assert_eq!(luck.nth(1), luck.nth(1));
-        let all: std::collections::BTreeSet<u64> = (0..100)
-            .filter_map(|index| luck.nth(index).seeds())
-            .map(|(core, _)| core.0)
-            .collect();
+        let all: std::collections::BTreeSet<u64> =
+            (0..100).filter_map(|index| luck.nth(index).seeds()).map(|(core, _)| core.0).collect();
         assert_eq!(all.len(), 100);
         assert_eq!(Luck::Same.nth(7), Luck::Same);
     }

@@ -1,6 +1,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use movie::{Account, Finish, Header, JournalWriter, Mark, MarkKind, Movie, Recording, Step, WriteError};
 use wire::{Boundary, Ended, Key};
@@ -19,9 +20,17 @@ const SUFFIX: &str = ".movie";
 #[derive(Debug)]
 pub(crate) struct Journal {
     path: PathBuf,
-    writer: JournalWriter<Vec<u8>>,
+    writer: JournalWriter<Spool>,
+    spool: Spool,
     file: JournalFile,
+    closed: bool,
+    /// Why the writer no longer stands for what the file holds, where it does not.
+    astray: Option<String>,
 }
+
+/// What the writer has written and the file has not yet.
+#[derive(Clone, Debug, Default)]
+struct Spool(Arc<Mutex<Vec<u8>>>);
 
 #[derive(Debug)]
 struct JournalFile {
@@ -30,26 +39,51 @@ struct JournalFile {
     whole: u64,
     /// True when more than that may be in the file.
     torn: bool,
-    /// How many bytes of the writer's output are in the file.
-    taken: usize,
+    /// How a test makes the disk full.
+    #[cfg(test)]
+    full: bool,
+}
+
+impl Spool {
+    fn owed(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Write for Spool {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.owed().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl JournalFile {
-    fn append(&mut self, output: &[u8]) -> io::Result<()> {
+    fn append(&mut self, owed: &mut Vec<u8>) -> io::Result<()> {
         if self.torn {
             self.file.set_len(self.whole)?;
             self.torn = false;
         }
-        let owed = output.get(self.taken..).unwrap_or_default();
-        if owed.is_empty() {
-            return Ok(());
+        if let Err(error) = self.write(owed) {
+            // Best at once; where that fails too, before the next line.
+            self.torn = self.file.set_len(self.whole).is_err();
+            return Err(error);
         }
-        self.torn = true;
-        self.file.write_all(owed)?;
-        self.torn = false;
         self.whole += owed.len() as u64;
-        self.taken = output.len();
+        owed.clear();
         Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        #[cfg(test)]
+        if self.full && !bytes.is_empty() {
+            self.file.write_all(bytes.get(..bytes.len() / 2).unwrap_or_default())?;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.file.write_all(bytes)
     }
 }
 
@@ -72,20 +106,25 @@ impl Journal {
     fn begin(
         movies: &Path,
         game: &GameId,
-        write: impl FnOnce(Vec<u8>) -> Result<JournalWriter<Vec<u8>>, WriteError>,
+        write: impl FnOnce(Spool) -> Result<JournalWriter<Spool>, WriteError>,
     ) -> Result<Self, LabError> {
-        let writer = write(Vec::new()).map_err(|error| failed(movies, &error))?;
+        let spool = Spool::default();
+        let writer = write(spool.clone()).map_err(|error| failed(movies, &error))?;
         let (path, file) = create_numbered(movies, game)?;
         lock(&file, &path)?;
         let mut journal = Self {
             path,
             writer,
+            spool,
             file: JournalFile {
                 file,
                 whole: 0,
                 torn: false,
-                taken: 0,
+                #[cfg(test)]
+                full: false,
             },
+            closed: false,
+            astray: None,
         };
         if let Err(error) = journal.flush() {
             // A journal without a header is of no use to anybody.
@@ -102,11 +141,7 @@ impl Journal {
         lock(&file, path)?;
         let length = file.metadata().map_err(|error| failed(path, &error))?.len();
         if length > bytes_max as u64 {
-            return Err(LabError::LimitExceeded {
-                what: "bytes of a journal",
-                given: length,
-                max: bytes_max as u64,
-            });
+            return Err(LabError::LimitExceeded { what: "bytes of a journal", given: length, max: bytes_max as u64 });
         }
         let mut bytes = Vec::new();
         let read = Read::by_ref(&mut file).take(length).read_to_end(&mut bytes);
@@ -116,19 +151,29 @@ impl Journal {
 
     /// Goes on with an opened journal. What is torn at its end is cut off.
     pub(crate) fn resume(path: &Path, file: File, recording: &Recording) -> Result<Self, LabError> {
-        let writer = JournalWriter::resume(recording, Vec::new()).map_err(|error| failed(path, &error))?;
+        let spool = Spool::default();
+        let writer = JournalWriter::resume(recording, spool.clone()).map_err(|error| failed(path, &error))?;
         let mut journal = Self {
             path: path.to_owned(),
             writer,
+            spool,
             file: JournalFile {
                 file,
                 whole: recording.whole_bytes as u64,
                 torn: recording.torn_bytes > 0,
-                taken: 0,
+                #[cfg(test)]
+                full: false,
             },
+            closed: false,
+            astray: None,
         };
         journal.flush()?;
         Ok(journal)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn fill_disk(&mut self, full: bool) {
+        self.file.full = full;
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -141,9 +186,7 @@ impl Journal {
 
     /// Says that keys are about to be pressed. Nothing is noted when that can't be written.
     pub(crate) fn send(&mut self, keys: &[Key]) -> Result<(), LabError> {
-        // First what is owed, so that a disk that stays full does not make the debt grow with every refused call.
-        self.flush()?;
-        self.line(|writer| writer.send(keys))
+        self.line_or_nothing(|writer| writer.send(keys))
     }
 
     /// Says which inputs were really pressed.
@@ -170,32 +213,77 @@ impl Journal {
         }
     }
 
-    /// Says that a fork's line takes the place of what lies beyond a boundary.
+    /// Says that a fork's line takes the place of what lies beyond a boundary. Nothing is noted when that can't be
+    /// written.
     pub(crate) fn adopt(&mut self, fork: MachineId, base: Boundary, line: &Line) -> Result<(), LabError> {
         let steps: Vec<Step> = line.steps_from(base).copied().collect();
         let marks: Vec<Mark> = marks(line)
             .into_iter()
             .skip_while(|mark| mark.at < base || (mark.at == base && is_digests(mark)))
             .collect();
-        self.line(|writer| writer.adopt(&fork.to_string(), base, &steps, &marks))
+        self.line_or_nothing(|writer| writer.adopt(&fork.to_string(), base, &steps, &marks))
     }
 
     /// Writes the last line. A journal that has it already stays as it is.
     pub(crate) fn end(&mut self, ended: Option<&Ended>) -> Result<(), LabError> {
+        if self.closed {
+            return self.flush();
+        }
         let how = ended.map_or(Finish::Open, |ended| Finish::Ended(ended.clone()));
+        self.closed = true;
         self.line(|writer| writer.end(how))
+    }
+
+    /// True when it has its last line.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Writes a line of something that is yet to happen: when it fails, it must not come out later.
+    fn line_or_nothing(
+        &mut self,
+        write: impl FnOnce(&mut JournalWriter<Spool>) -> Result<(), WriteError>,
+    ) -> Result<(), LabError> {
+        // First what is owed.
+        self.flush()?;
+        let result = self.line(write);
+        if result.is_err()
+            && let Err(error) = self.forget_owed()
+        {
+            self.astray = Some(error.to_string());
+        }
+        result
+    }
+
+    /// Goes back to what the file holds.
+    fn forget_owed(&mut self) -> Result<(), LabError> {
+        let failed = |error: &dyn std::fmt::Display| failed(&self.path, error);
+        let mut bytes = Vec::new();
+        self.file.file.seek(SeekFrom::Start(0)).map_err(|error| failed(&error))?;
+        let read = Read::by_ref(&mut self.file.file).take(self.file.whole).read_to_end(&mut bytes);
+        read.map_err(|error| failed(&error))?;
+        let recording = movie::read(&bytes).map_err(|error| failed(&error))?;
+        self.writer = JournalWriter::resume(&recording, self.spool.clone()).map_err(|error| failed(&error))?;
+        self.spool.owed().clear();
+        Ok(())
     }
 
     fn line(
         &mut self,
-        write: impl FnOnce(&mut JournalWriter<Vec<u8>>) -> Result<(), WriteError>,
+        write: impl FnOnce(&mut JournalWriter<Spool>) -> Result<(), WriteError>,
     ) -> Result<(), LabError> {
+        self.check_astray()?;
         write(&mut self.writer).map_err(|error| failed(&self.path, &error))?;
         self.flush()
     }
 
+    fn check_astray(&self) -> Result<(), LabError> {
+        self.astray.as_ref().map_or(Ok(()), |reason| Err(failed(&self.path, reason)))
+    }
+
     fn flush(&mut self) -> Result<(), LabError> {
-        let result = self.file.append(self.writer.get_ref());
+        self.check_astray()?;
+        let result = self.file.append(&mut self.spool.owed());
         result.map_err(|error| failed(&self.path, &error))
     }
 }
@@ -206,20 +294,13 @@ fn is_digests(mark: &Mark) -> bool {
 
 /// Reseeds and digests of a line as a movie has them; at one boundary the reseed comes first.
 pub(crate) fn marks(line: &Line) -> Vec<Mark> {
-    let reseeds = line.reseeds().iter().map(|reseed| Mark {
-        at: reseed.at,
-        kind: MarkKind::Reseed {
-            core: reseed.core,
-            display: reseed.display,
-        },
-    });
-    let digests = line.marks().map(|mark| Mark {
-        at: mark.at,
-        kind: MarkKind::Digests {
-            play: mark.play,
-            state: Some(mark.state),
-        },
-    });
+    let reseeds = line
+        .reseeds()
+        .iter()
+        .map(|reseed| Mark { at: reseed.at, kind: MarkKind::Reseed { core: reseed.core, display: reseed.display } });
+    let digests = line
+        .marks()
+        .map(|mark| Mark { at: mark.at, kind: MarkKind::Digests { play: mark.play, state: Some(mark.state) } });
     let mut marks: Vec<Mark> = reseeds.chain(digests).collect();
     marks.sort_by_key(|mark| mark.at);
     marks
@@ -258,7 +339,7 @@ fn create_numbered(movies: &Path, game: &GameId) -> Result<(PathBuf, File), LabE
     loop {
         number = number.saturating_add(1);
         let path = movies.join(format!("{number:04}-{game}{SUFFIX}"));
-        match OpenOptions::new().append(true).create_new(true).open(&path) {
+        match OpenOptions::new().read(true).append(true).create_new(true).open(&path) {
             Ok(file) => return Ok((path, file)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < u64::MAX => {}
             Err(error) => return Err(failed(&path, &error)),
@@ -275,9 +356,5 @@ fn lock(file: &File, path: &Path) -> Result<(), LabError> {
 }
 
 fn failed(path: &Path, error: &dyn std::fmt::Display) -> LabError {
-    LabError::Journal {
-        path: path.to_owned(),
-        reason: error.to_string(),
-        nothing_sent: true,
-    }
+    LabError::Journal { path: path.to_owned(), reason: error.to_string(), nothing_sent: true }
 }

@@ -54,7 +54,7 @@ impl Line {
     /// Notes whole digests at its end.
     pub(crate) fn mark(&mut self, play: PlayDigest, state: StateDigest) {
         let at = self.end();
-        if self.last_mark() != Some(at) {
+        if self.last_mark().is_none_or(|mark| mark.at != at) {
             self.marks.push(Mark { at, play, state });
         }
     }
@@ -63,8 +63,12 @@ impl Line {
         self.marks.from(0)
     }
 
-    pub(crate) fn last_mark(&self) -> Option<Boundary> {
-        self.marks.get(self.marks.len().checked_sub(1)?).map(|mark| mark.at)
+    pub(crate) fn last_mark(&self) -> Option<Mark> {
+        self.marks.get(self.marks.len().checked_sub(1)?).copied()
+    }
+
+    pub(crate) fn mark_at(&self, at: Boundary) -> Option<&Mark> {
+        self.marks().find(|mark| mark.at == at)
     }
 
     pub(crate) fn reseeds(&self) -> &[Reseed] {
@@ -108,12 +112,8 @@ impl Line {
     /// The reseeds that this line has after its common part with another.
     pub(crate) fn reseeds_beyond(&self, other: &Self) -> &[Reseed] {
         let common = self.common(other);
-        let shared = self
-            .reseeds
-            .iter()
-            .take(self.common_reseeds(other))
-            .take_while(|reseed| reseed.at <= common)
-            .count();
+        let shared =
+            self.reseeds.iter().take(self.common_reseeds(other)).take_while(|reseed| reseed.at <= common).count();
         self.reseeds.get(shared..).unwrap_or_default()
     }
 
@@ -134,11 +134,7 @@ impl Line {
             let full = legs.last().is_none_or(|leg| leg.steps.len() >= keys_max.max(1));
             let step = self.step(at);
             if luck.is_some() || ((cut || full) && step.is_some()) {
-                legs.push(Leg {
-                    from: at,
-                    luck,
-                    steps: Vec::new(),
-                });
+                legs.push(Leg { from: at, luck, steps: Vec::new() });
             }
             let (Some(step), Some(leg)) = (step, legs.last_mut()) else {
                 return legs;
@@ -170,10 +166,7 @@ mod tests {
             if byte.is_ascii_digit() {
                 line.reseed(Seed(u64::from(byte)), Seed(0));
             } else {
-                line.push(Step {
-                    key: Key(byte),
-                    check: Check(u32::from(byte)),
-                });
+                line.push(Step { key: Key(byte), check: Check(u32::from(byte)) });
             }
         }
     }
@@ -220,9 +213,7 @@ mod tests {
                 .iter()
                 .map(|leg| {
                     let luck = leg.luck.map(|(core, _)| core.0 as u8 as char);
-                    luck.into_iter()
-                        .chain(leg.keys().into_iter().map(|key| char::from(key.0)))
-                        .collect()
+                    luck.into_iter().chain(leg.keys().into_iter().map(|key| char::from(key.0))).collect()
                 })
                 .collect();
             assert_eq!(shown.join(" "), shape, "{text} from {from}");

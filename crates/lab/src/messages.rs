@@ -67,12 +67,7 @@ mod tests {
     use super::*;
 
     fn message(id: u64) -> Message {
-        Message {
-            id,
-            turn: 1,
-            text: format!("message {id}"),
-            shown: true,
-        }
+        Message { id, turn: 1, text: format!("message {id}"), shown: true }
     }
 
     fn log(ids: std::ops::RangeInclusive<u64>, keep: usize) -> MessageLog {

@@ -9,15 +9,22 @@ pub(crate) struct Plan {
     expects: Vec<Option<PendingKind>>,
     used: usize,
     turns: u64,
+    /// Dismissals since the last key.
+    dismissed: usize,
 }
+
+/// The most prompts in a row that are dismissed; as many as a worker does.
+const DISMISSALS_IN_A_ROW_MAX: usize = 256;
 
 /// Keys for a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
     pub(crate) batch: Batch,
     pub(crate) part: Option<Part>,
-    /// The keys that are meant, dismissals left out.
+    /// The keys that are meant, dismissals by the worker left out.
     pub(crate) keys: Vec<Key>,
+    /// True for a dismissal, which is none of the batch's own keys.
+    pub(crate) dismissal: bool,
 }
 
 impl Plan {
@@ -29,6 +36,7 @@ impl Plan {
             expects: segments.flat_map(|segment| segment.keys.iter().map(|_| segment.expect)).collect(),
             used: 0,
             turns: 0,
+            dismissed: 0,
         }
     }
 
@@ -48,8 +56,13 @@ impl Plan {
     }
 
     /// Notes what became of the chunk before.
-    pub(crate) fn advance(&mut self, keys_used: usize, turns: i64) {
-        self.used = (self.used + keys_used).min(self.keys.len());
+    pub(crate) fn advance(&mut self, chunk: &Chunk, keys_used: usize, turns: i64) {
+        if chunk.dismissal {
+            self.dismissed += 1;
+        } else {
+            self.used = (self.used + keys_used).min(self.keys.len());
+            self.dismissed = 0;
+        }
         self.turns += u64::try_from(turns).unwrap_or(0);
     }
 
@@ -61,6 +74,7 @@ impl Plan {
                 batch: Batch::forced(vec![Key::ENTER]),
                 part: None,
                 keys: vec![Key::ENTER],
+                dismissal: true,
             });
         }
         let count = if single { 1 } else { keys_max.max(1) }.min(self.keys.len() - self.used);
@@ -75,18 +89,16 @@ impl Plan {
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         Some(Chunk {
             batch,
-            part: (count < self.keys.len()).then(|| Part {
-                from: number(self.used),
-                count: number(count),
-            }),
+            part: (count < self.keys.len()).then(|| Part { from: number(self.used), count: number(count) }),
             keys: self.keys.iter().skip(self.used).take(count).copied().collect(),
+            dismissal: false,
         })
     }
 
     fn dismisses(&self, pending: Option<PendingKind>) -> bool {
         let stands_in_the_way = matches!(pending, Some(PendingKind::More | PendingKind::Window));
         let meant = self.expects.get(self.used).is_some_and(|expect| *expect == pending);
-        self.batch.on_more == OnMore::Dismiss && !self.batch.force && stands_in_the_way && !meant
+        self.batch.on_more == OnMore::Dismiss && stands_in_the_way && !meant && self.dismissed < DISMISSALS_IN_A_ROW_MAX
     }
 }
 
@@ -100,10 +112,7 @@ mod tests {
         Batch {
             segments: vec![
                 Segment::from_text("abc").unwrap(),
-                Segment {
-                    expect: Some(PendingKind::Window),
-                    ..Segment::from_text("de").unwrap()
-                },
+                Segment { expect: Some(PendingKind::Window), ..Segment::from_text("de").unwrap() },
             ],
             on_more,
             force: false,
@@ -114,15 +123,16 @@ mod tests {
     #[test]
     fn parts_cover_the_batch_and_turns_count_down() {
         let mut plan = Plan::new(&batch(OnMore::Stop));
-        let mut parts = Vec::new();
+        let (mut parts, mut last) = (Vec::new(), None);
         while let Some(chunk) = plan.next(Some(PendingKind::Command), 2, false) {
             let part = chunk.part.unwrap();
             parts.push((part.from, part.count, chunk.batch.turns_max));
-            plan.advance(chunk.keys.len(), 3);
+            plan.advance(&chunk, chunk.keys.len(), 3);
+            last = Some(chunk);
         }
         assert_eq!(parts, [(0, 2, Some(10)), (2, 2, Some(7)), (4, 1, Some(4))]);
         assert!(!plan.turns_spent());
-        plan.advance(0, 1);
+        plan.advance(&last.unwrap(), 0, 1);
         assert!(plan.turns_spent());
         assert_eq!(Plan::new(&batch(OnMore::Stop)).next(None, 5, false).unwrap().part, None);
     }
@@ -140,7 +150,9 @@ mod tests {
             (OnMore::Dismiss, 5, Some(PendingKind::Command), None),
         ] {
             let mut plan = Plan::new(&batch(on_more));
-            plan.advance(used, 0);
+            if let Some(chunk) = plan.next(None, used, false).filter(|_| used > 0) {
+                plan.advance(&chunk, used, 0);
+            }
             let chunk = plan.next(pending, 9, true);
             assert_eq!(chunk.map(|chunk| chunk.keys[0]), key, "{used} {pending:?}");
         }

@@ -1,4 +1,4 @@
-use wire::{Batch, PowerOn};
+use wire::{Batch, Boundary, PowerOn, Seed};
 use worker::Report;
 
 use crate::engine::Hosted;
@@ -6,7 +6,7 @@ use crate::lab::Inner;
 use crate::line::{Leg, Line};
 use crate::messages::MessageLog;
 use crate::slot::Tip;
-use crate::task::{From, Job, TRIES, Trouble, steps};
+use crate::task::{Job, StartAt, TRIES, Trouble, steps};
 use crate::{Control, LabError};
 
 /// A fresh machine in one worker that is led along a line. It belongs to no machine of the lab.
@@ -16,32 +16,25 @@ pub(crate) struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     /// Powers on.
-    pub(crate) fn power_on(
-        lab: &'a Inner,
-        record: &PowerOn,
-        control: &Control<'_>,
-    ) -> Result<(Self, Report), Trouble> {
+    pub(crate) fn power_on(lab: &'a Inner, record: &PowerOn, control: &Control<'_>) -> Result<(Self, Report), Trouble> {
         let mut hosted = lab.lease(None, control.urgency)?;
-        let job = Job {
-            from: From::PowerOn(record),
-            luck: None,
-            batch: None,
-            part: None,
-            digest: true,
-        };
+        let job = Job { from: StartAt::PowerOn(record), luck: None, batch: None, part: None, digest: true };
         let report = job.run(hosted.as_mut())?;
         Ok((Self { hosted }, report))
     }
 
     /// Goes on by a leg. The inputs of the report are fewer than the leg's when the game ends on the way.
     pub(crate) fn go(&mut self, leg: &Leg) -> Result<Report, Trouble> {
-        let job = Job {
-            from: From::Here,
-            luck: leg.luck,
-            batch: (!leg.steps.is_empty()).then(|| Batch::forced(leg.keys())),
-            part: None,
-            digest: true,
-        };
+        self.step(leg.luck, (!leg.steps.is_empty()).then(|| Batch::forced(leg.keys())))
+    }
+
+    /// Presses keys.
+    pub(crate) fn press(&mut self, batch: Batch) -> Result<Report, Trouble> {
+        self.step(None, Some(batch))
+    }
+
+    fn step(&mut self, luck: Option<(Seed, Seed)>, batch: Option<Batch>) -> Result<Report, Trouble> {
+        let job = Job { from: StartAt::Here, luck, batch, part: None, digest: true };
         job.run(self.hosted.as_mut())
     }
 
@@ -68,13 +61,13 @@ impl Inner {
     fn try_rebuild(&self, record: &PowerOn, line: &Line, control: &Control<'_>) -> Result<Tip, Trouble> {
         let (mut replay, mut report) = Replay::power_on(self, record, control)?;
         let mut messages = MessageLog::default();
-        for leg in line.legs(crate::Boundary(0), false, self.limits().chunk_keys) {
+        for leg in line.legs(Boundary(0), false, self.limits().chunk_keys) {
             if control.is_cancelled() {
                 return Err(Trouble::Fatal(LabError::Cancelled));
             }
             messages.extend(&report.messages, self.limits().messages);
             report = replay.go(&leg)?;
-            check_leg(&leg, &report)?;
+            check_leg(&leg, line, &report)?;
             control.report(leg.from.0 + leg.steps.len() as u64, line.end().0);
         }
         let state = self.keep(replay.hosted(), &report);
@@ -88,13 +81,17 @@ impl Inner {
     }
 }
 
-fn check_leg(leg: &Leg, report: &Report) -> Result<(), Trouble> {
+/// Compares what a leg has led to with its checks and, where the line has them, with the digests at its end.
+fn check_leg(leg: &Leg, line: &Line, report: &Report) -> Result<(), Trouble> {
+    let desync = |boundary| Err(Trouble::Fatal(LabError::Desync { boundary }));
     let replayed = steps(report);
     let same = leg.steps.iter().zip(&replayed).take_while(|(a, b)| a == b).count();
-    if same == leg.steps.len() && same == replayed.len() {
-        return Ok(());
+    let boundary = Boundary(leg.from.0 + same as u64);
+    if same < leg.steps.len() || same < replayed.len() {
+        return desync(boundary);
     }
-    Err(Trouble::Fatal(LabError::Desync {
-        boundary: crate::Boundary(leg.from.0 + same as u64),
-    }))
+    match line.mark_at(boundary) {
+        Some(mark) if mark.play != report.play || Some(mark.state) != report.state_digest => desync(boundary),
+        _ => Ok(()),
+    }
 }

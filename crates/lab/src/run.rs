@@ -1,12 +1,13 @@
 use std::sync::Arc;
 
-use wire::{Batch, Key, Message, StopReason};
+use wire::{Batch, Key, Message, StateDigest, StopReason};
 use worker::Report;
 
+use crate::engine::Hosted;
 use crate::lab::Inner;
 use crate::plan::{Chunk, Plan};
 use crate::slot::{Held, Tip};
-use crate::task::{From, Job, Trouble, steps};
+use crate::task::{Job, StartAt, Trouble, steps};
 use crate::{Boundary, Control, Lab, LabError, MachineId, Revision, RunReport, Stop};
 
 /// How many inputs lie between two whole digests of a line.
@@ -81,21 +82,30 @@ impl Inner {
     pub(crate) fn with_state(&self, held: &Held<'_>, control: &Control<'_>) -> Result<(Revision, Tip), LabError> {
         let (revision, mut tip) = held.slot().revised();
         if tip.state.is_none() && tip.ended.is_none() {
-            let bulk = Control {
-                cancel: control.cancel,
-                urgency: control.urgency,
-                ..Control::default()
-            };
-            let state = self.rebuild(&held.slot().power_on, &tip.line, &bulk)?.state;
-            let Some(state) = state else {
-                return Err(self.store.check_room(u64::MAX / 2).err().unwrap_or(LabError::Cancelled));
-            };
+            let bulk = Control { cancel: control.cancel, urgency: control.urgency, ..Control::default() };
+            let rebuilt = self.rebuild(&held.slot().power_on, &tip.line, &bulk);
+            if let Err(error @ LabError::Desync { .. }) = &rebuilt {
+                held.fail(self.new_revision(), &error.to_string());
+            }
+            let state = rebuilt?.state;
+            let state = state.ok_or_else(|| self.store.full(0))?;
             held.keep_state(Arc::clone(&state));
             tip.state = Some(state);
         }
         Ok((revision, tip))
     }
 }
+
+/// A journal's failure once keys have been pressed.
+pub(crate) fn after_sending(error: LabError) -> LabError {
+    match error {
+        LabError::Journal { path, reason, .. } => LabError::Journal { path, reason, nothing_sent: false },
+        error => error,
+    }
+}
+
+/// What came of a chunk: the report, where the machine is now, and the revision of that.
+type Done = (Report, Tip, Revision);
 
 /// A call that presses keys, under way.
 struct Run<'a> {
@@ -121,6 +131,9 @@ impl Run<'_> {
             if let Some(stop) = self.stop_before() {
                 return Ok(self.report(stop));
             }
+            if self.tip.state.is_none() {
+                return Ok(self.report(Stop::NoRoom));
+            }
             let left = self.lab.limits().inputs.saturating_sub(self.tip.line.end().0);
             let most = self.chunk_keys(left);
             // Dismissals count as inputs too, so the last inputs of a full line are counted one by one.
@@ -129,6 +142,9 @@ impl Run<'_> {
             let Some(chunk) = self.plan.next(pending, most, single) else {
                 return Ok(self.report(Stop::Batch(StopReason::Done)));
             };
+            if left == 0 {
+                return Ok(self.report(Stop::Batch(StopReason::InputLimit)));
+            }
             if let Some(stop) = self.press(&chunk)? {
                 return Ok(self.report(stop));
             }
@@ -139,19 +155,16 @@ impl Run<'_> {
         if self.tip.ended.is_some() {
             return Some(Stop::Batch(StopReason::Ended));
         }
-        if self.plan.used() < self.plan.len() {
-            if self.plan.turns_spent() {
-                return Some(Stop::Batch(StopReason::Turns));
-            }
-            if self.tip.line.end().0 >= self.lab.limits().inputs {
-                return Some(Stop::Batch(StopReason::InputLimit));
-            }
+        if self.plan.used() < self.plan.len() && self.plan.turns_spent() {
+            return Some(Stop::Batch(StopReason::Turns));
         }
         self.control.is_cancelled().then_some(Stop::Cancelled)
     }
 
     fn is_careful(&self) -> bool {
-        self.plan.used() < self.careful_until
+        let used = self.plan.used();
+        // What is dismissed after the last key belongs to it.
+        self.careful_until > 0 && (used < self.careful_until || used == self.plan.len())
     }
 
     /// As many keys as go at once: so that a chunk ends where digests are due.
@@ -162,7 +175,7 @@ impl Run<'_> {
     }
 
     fn digest_due(&self) -> u64 {
-        self.tip.line.last_mark().map_or(0, |at| at.0 + DIGESTS_EVERY)
+        self.tip.line.last_mark().map_or(0, |mark| mark.at.0 + DIGESTS_EVERY)
     }
 
     /// Presses a chunk, through the loss of workers. Gives the reason to stop, if there is one.
@@ -195,12 +208,12 @@ impl Run<'_> {
         }
     }
 
-    fn attempt(&self, chunk: &Chunk) -> Result<(Report, Tip, Revision), Trouble> {
+    fn attempt(&self, chunk: &Chunk) -> Result<Done, Trouble> {
         let state = self.tip.state.as_deref().ok_or_else(|| Trouble::Lost("no state".to_owned()))?;
         let mut hosted = self.lab.lease(Some(self.revision), self.control.urgency)?;
         self.held.running(true);
         let job = Job {
-            from: From::State(state, Some(self.revision)),
+            from: StartAt::State(state, Some(self.revision)),
             luck: None,
             batch: Some(chunk.batch.clone()),
             part: chunk.part,
@@ -209,34 +222,36 @@ impl Run<'_> {
         let result = job.run(hosted.as_mut());
         self.held.running(false);
         let mut report = result?;
+        if report.ended.is_some() && report.state_digest.is_none() {
+            report.state_digest = end_digest(hosted.as_mut());
+        }
         let state = self.lab.keep(hosted.as_mut(), &report);
         let (line, messages) = (self.tip.line.clone(), self.tip.messages.clone());
         let tip = self.lab.tip_after(line, messages, &mut report, state);
-        let revision = self.lab.new_revision();
+        let revision = if report.inputs.is_empty() { self.revision } else { self.lab.new_revision() };
         hosted.set_resident(Some(revision));
         Ok((report, tip, revision))
     }
 
     /// The report of a chunk becomes the machine's present.
-    fn take(&mut self, chunk: &Chunk, done: (Report, Tip, Revision)) -> Result<Option<Stop>, LabError> {
+    fn take(&mut self, chunk: &Chunk, done: Done) -> Result<Option<Stop>, LabError> {
         let (mut report, tip, revision) = done;
         let pressed = steps(&report);
-        let marked = tip.line.last_mark() == Some(tip.line.end()) && !pressed.is_empty();
-        let at = self.tip.line.end();
+        let mark = tip.line.last_mark().filter(|mark| mark.at == tip.line.end() && !pressed.is_empty());
         self.turns += report.turns;
         self.inputs.append(&mut report.inputs);
         self.note_messages(&mut report);
         let own = usize::try_from(report.keys_used).unwrap_or(0);
-        self.plan.advance(if chunk.is_dismissal() { 0 } else { own }, report.turns);
+        self.plan.advance(chunk, own, report.turns);
         self.tip = tip;
         if !pressed.is_empty() {
             self.revision = revision;
             self.held.publish(revision, self.tip.clone(), true);
         }
         if let Some(journal) = self.held.journal().as_mut() {
-            journal.done(at, &chunk.keys, &pressed)?;
-            if marked && let Some(mark) = self.tip.line.marks_last() {
-                journal.digests(mark)?;
+            journal.done(&pressed).map_err(after_sending)?;
+            if let Some(mark) = mark {
+                journal.digests(&mark).map_err(after_sending)?;
             }
         }
         self.control.report(self.plan.used() as u64, self.plan.len() as u64);
@@ -263,19 +278,12 @@ impl Run<'_> {
         let Some(journal) = journal.as_mut() else {
             return Ok(());
         };
-        let at = self.tip.line.end();
         let ahead = match &self.held.slot().peeks {
-            Some(peeks) => journal.peek(at, peeks),
+            Some(peeks) => journal.peek(peeks),
             None => Ok(()),
         };
-        ahead.and_then(|()| journal.send(at, &chunk.keys)).map_err(|error| match error {
-            LabError::Journal { path, reason, .. } => LabError::Journal {
-                path,
-                reason,
-                nothing_sent: self.inputs.is_empty(),
-            },
-            error => error,
-        })
+        let written = ahead.and_then(|()| journal.send(&chunk.keys));
+        written.map_err(|error| if self.inputs.is_empty() { error } else { after_sending(error) })
     }
 
     /// The chunk's one key has killed its workers: it counts as not pressed.
@@ -283,7 +291,7 @@ impl Run<'_> {
         self.workers_lost += 1;
         let key = chunk.keys.first().copied().unwrap_or(Key::ESC);
         if let Some(journal) = self.held.journal().as_mut() {
-            journal.lost(self.tip.line.end(), key)?;
+            journal.lost(key).map_err(after_sending)?;
         }
         Ok(Stop::Lost { key, reason })
     }
@@ -298,7 +306,13 @@ impl Run<'_> {
             messages: self.messages,
             messages_truncated: self.truncated,
             workers_lost: self.workers_lost,
-            snapshot: self.held.slot().snapshot(),
+            snapshot: self.held.snapshot(),
         }
     }
+}
+
+/// The state digest of an ended game, where its engine still tells it.
+fn end_digest(hosted: &mut dyn Hosted) -> Option<StateDigest> {
+    let job = Job { from: StartAt::Here, luck: None, batch: None, part: None, digest: true };
+    job.run(hosted).ok()?.state_digest
 }

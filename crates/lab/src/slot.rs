@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use movie::Account;
 use wire::{Boundary, Ended, Frame, PlayDigest, PowerOn};
 
 use crate::error::Stale;
@@ -113,10 +114,7 @@ impl Slot {
 
     /// Waits for the machine's turn and checks that it is what the caller takes it for.
     pub(crate) fn take(&self, expected: Option<Revision>, queue: usize) -> Result<Held<'_>, LabError> {
-        let turn = self.turnstile.take(queue).map_err(|queue| LabError::Busy {
-            machine: self.id,
-            queue,
-        })?;
+        let turn = self.turnstile.take(queue).map_err(|queue| LabError::Busy { machine: self.id, queue })?;
         let mut now = self.now();
         if now.fate == Fate::Deleted {
             return Err(LabError::UnknownMachine(self.id));
@@ -171,6 +169,7 @@ impl Slot {
     }
 
     /// Waits until the revision is past `after`; nothing at the timeout.
+    #[expect(clippy::disallowed_methods, reason = "how long a caller waits reaches no machine")]
     pub(crate) fn wait(&self, after: Revision, timeout: Duration) -> Result<Option<Snapshot>, LabError> {
         let until = Instant::now().checked_add(timeout);
         let mut now = self.now();
@@ -190,6 +189,12 @@ impl Slot {
             let waited = self.changed.wait_timeout(now, left);
             now = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+
+    /// What the journal says of what happened on the way; nothing where there is none.
+    pub(crate) fn account(&self) -> Account {
+        let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        journal.as_ref().map_or_else(Account::default, Journal::account)
     }
 
     /// True when nothing can be pressed any more.
@@ -232,16 +237,27 @@ impl Held<'_> {
         self.slot
     }
 
+    /// The machine as the call leaves it.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        self.slot.now().activity = Lifecycle::Idle;
+        self.slot.snapshot()
+    }
+
     /// Refuses a machine that can't go on.
     pub(crate) fn check_alive(&self) -> Result<(), LabError> {
         let now = self.slot.now();
         match &now.fate {
-            Fate::Failed(reason) => Err(LabError::Failed {
-                machine: self.slot.id,
-                reason: reason.to_string(),
-            }),
+            Fate::Failed(reason) => Err(LabError::Failed { machine: self.slot.id, reason: reason.to_string() }),
             Fate::Alive if now.tip.ended.is_none() => Ok(()),
             Fate::Alive | Fate::Aborted | Fate::Deleted => Err(LabError::GameOver(self.slot.id)),
+        }
+    }
+
+    /// Refuses a machine that was closed or has failed. One whose game has ended may still take over a fork.
+    pub(crate) fn check_open(&self) -> Result<(), LabError> {
+        match self.check_alive() {
+            Err(LabError::GameOver(_)) if self.slot.now().fate == Fate::Alive => Ok(()),
+            result => result,
         }
     }
 
@@ -284,6 +300,18 @@ impl Held<'_> {
         self.set_fate(revision, Fate::Deleted);
         self.slot.now().tip.state = None;
         self.journal().take();
+    }
+
+    /// Writes what is still to be written into the machine's journal, and its last line, if it has a journal.
+    pub(crate) fn end_journal(&self) -> Result<(), LabError> {
+        let mut journal = self.journal();
+        let Some(journal) = journal.as_mut() else {
+            return Ok(());
+        };
+        if let Some(peeks) = self.slot.peeks.as_ref().filter(|_| !journal.is_closed()) {
+            journal.peek(peeks)?;
+        }
+        journal.end(self.slot.tip().ended.as_deref())
     }
 
     fn set_fate(&self, revision: Revision, fate: Fate) {

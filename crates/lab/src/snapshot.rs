@@ -1,7 +1,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use wire::{Boundary, Check, Ended, Frame, Key, Message, PendingKind, PlayDigest, PowerOn, StopReason};
+use movie::Step;
+use wire::{Boundary, Ended, Frame, Key, Message, PendingKind, PlayDigest, PowerOn, StopReason};
 
 use crate::{GameId, Lifecycle, Lineage, MachineId, Revision};
 
@@ -57,6 +58,9 @@ pub enum Stop {
     Cancelled,
     /// The caller's own condition held.
     Condition,
+    /// The store has no room left for the machine's state. The machine stands at its last boundary, and goes on from
+    /// there once other machines have been deleted.
+    NoRoom,
     /// This key killed or hung two workers. It counts as not pressed: the machine is at the boundary before it.
     Lost {
         /// The key.
@@ -107,15 +111,6 @@ pub struct HistoryPage {
     pub steps: Vec<Step>,
     /// Reseeds at the boundaries of this page.
     pub reseeds: Vec<Reseed>,
-}
-
-/// An input and what came of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// The key.
-    pub key: Key,
-    /// The check of the play digest after it.
-    pub check: Check,
 }
 
 /// New generator seeds at a boundary, before its input.

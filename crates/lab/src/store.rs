@@ -58,29 +58,21 @@ impl Store {
         if budget > 0 {
             space.free.insert(0, budget);
         }
-        Self(Arc::new(Shelf {
-            memory,
-            budget,
-            space: Mutex::new(space),
-        }))
+        Self(Arc::new(Shelf { memory, budget, space: Mutex::new(space) }))
     }
 
     /// Copies a state in.
     pub(crate) fn put(&self, bytes: &[u8]) -> Result<Arc<State>, LabError> {
         let length = bytes.len() as u64;
         let room = length.max(1).div_ceil(PAGE) * PAGE;
-        let offset = self.0.space().take(room).ok_or_else(|| self.full(room))?;
+        let taken = self.0.space().take(room);
+        let offset = taken.ok_or_else(|| self.full(room))?;
         // From here on the state's drop frees the room, also when copying fails.
-        let state = State {
-            shelf: Arc::clone(&self.0),
-            offset,
-            room,
-            bytes: length,
-        };
-        self.0.memory.copy_in(offset, bytes).map_err(|reason| LabError::EngineFailure {
-            reason: format!("state memory: {reason}"),
-            lost: None,
-        })?;
+        let state = State { shelf: Arc::clone(&self.0), offset, room, bytes: length };
+        self.0
+            .memory
+            .copy_in(offset, bytes)
+            .map_err(|reason| LabError::EngineFailure { reason: format!("state memory: {reason}"), lost: None })?;
         Ok(Arc::new(state))
     }
 
@@ -91,12 +83,9 @@ impl Store {
         if fits { Ok(()) } else { Err(self.full(room)) }
     }
 
-    fn full(&self, room: u64) -> LabError {
-        LabError::LimitExceeded {
-            what: "bytes of save states",
-            given: self.0.space().used + room,
-            max: self.0.budget,
-        }
+    /// The refusal for a state that found no room.
+    pub(crate) fn full(&self, room: u64) -> LabError {
+        LabError::LimitExceeded { what: "bytes of save states", given: self.0.space().used + room, max: self.0.budget }
     }
 
     /// Bytes and number of the states held.
@@ -193,9 +182,7 @@ mod tests {
             order.iter().for_each(|&index| drop(held.remove(index)));
             assert_eq!(store.usage(), (0, 0));
             drop(store.put(&vec![0; (10 * PAGE) as usize]).unwrap());
-            held = [1, 2, 3, 4]
-                .map(|pages| store.put(&vec![0; (pages * PAGE) as usize]).unwrap())
-                .into();
+            held = [1, 2, 3, 4].map(|pages| store.put(&vec![0; (pages * PAGE) as usize]).unwrap()).into();
         }
     }
 

@@ -16,7 +16,7 @@ pub(crate) const TRIES: u32 = 3;
 
 /// What to do from where.
 pub(crate) struct Job<'a> {
-    pub(crate) from: From<'a>,
+    pub(crate) from: StartAt<'a>,
     pub(crate) luck: Option<(Seed, Seed)>,
     pub(crate) batch: Option<Batch>,
     pub(crate) part: Option<Part>,
@@ -26,7 +26,7 @@ pub(crate) struct Job<'a> {
 
 /// Where a job starts.
 #[derive(Clone, Copy)]
-pub(crate) enum From<'a> {
+pub(crate) enum StartAt<'a> {
     PowerOn(&'a PowerOn),
     /// A state in the store, which may be resident in a worker under this revision.
     State(&'a State, Option<Revision>),
@@ -57,26 +57,17 @@ impl Trouble {
 impl Job<'_> {
     fn task(&self, resident: Option<Revision>) -> Task {
         let start = match self.from {
-            From::PowerOn(record) => Start::PowerOn(record.clone()),
-            From::State(_, Some(revision)) if resident == Some(revision) => Start::Resident,
-            From::State(state, _) => Start::State {
-                offset: state.offset(),
-                bytes: state.bytes(),
-            },
-            From::Here => Start::Resident,
+            StartAt::PowerOn(record) => Start::PowerOn(record.clone()),
+            StartAt::State(_, Some(revision)) if resident == Some(revision) => Start::Resident,
+            StartAt::State(state, _) => Start::State { offset: state.offset(), bytes: state.bytes() },
+            StartAt::Here => Start::Resident,
         };
         Task {
             start,
             luck: self.luck,
             batch: self.batch.clone(),
             part: self.part,
-            want: Want {
-                checks: true,
-                frame: true,
-                state: true,
-                state_digest: self.digest,
-                messages: true,
-            },
+            want: Want { checks: true, frame: true, state: true, state_digest: self.digest, messages: true },
         }
     }
 
@@ -86,22 +77,16 @@ impl Job<'_> {
         let was_resident = task.start == Start::Resident;
         hosted.set_resident(None);
         let mut result = hosted.run(&task);
-        if let (Err(TaskError::Refused(_)), true, From::State(state, _)) = (&result, was_resident, self.from) {
+        if let (Err(TaskError::Refused(_)), true, StartAt::State(state, _)) = (&result, was_resident, self.from) {
             // The worker knows better what it holds; the store has it as well.
-            task.start = Start::State {
-                offset: state.offset(),
-                bytes: state.bytes(),
-            };
+            task.start = Start::State { offset: state.offset(), bytes: state.bytes() };
             result = hosted.run(&task);
         }
         match result {
             Ok(report) => checked(report),
             Err(TaskError::Lost { reason }) => Err(Trouble::Lost(reason.to_string())),
             Err(error @ TaskError::Hung { .. }) => Err(Trouble::Hung(error.to_string())),
-            Err(error) => Err(Trouble::Fatal(LabError::EngineFailure {
-                reason: error.to_string(),
-                lost: None,
-            })),
+            Err(error) => Err(Trouble::Fatal(LabError::EngineFailure { reason: error.to_string(), lost: None })),
         }
     }
 }
@@ -127,11 +112,7 @@ pub(crate) fn steps(report: &Report) -> Vec<Step> {
 
 impl Inner {
     /// Waits for a worker.
-    pub(crate) fn lease(
-        &self,
-        resident: Option<Revision>,
-        urgency: Urgency,
-    ) -> Result<Box<dyn Hosted + '_>, Trouble> {
+    pub(crate) fn lease(&self, resident: Option<Revision>, urgency: Urgency) -> Result<Box<dyn Hosted + '_>, Trouble> {
         let failed = |reason| Trouble::Fatal(LabError::EngineFailure { reason, lost: None });
         self.engine.lease(resident, urgency).map_err(failed)
     }

@@ -44,6 +44,13 @@ pub(crate) struct Run {
     pub(crate) turns: i64,
 }
 
+impl Run {
+    /// Nothing pressed.
+    pub(crate) fn nothing(stop: StopReason) -> Self {
+        Self { inputs: Vec::new(), checks: Vec::new(), keys_used: 0, stop, turns: 0 }
+    }
+}
+
 /// The newest messages of a task.
 #[derive(Debug, Default)]
 pub(crate) struct MessageLog {
@@ -106,13 +113,7 @@ pub(crate) fn run_batch<E: Engine>(
     pressed: &mut dyn FnMut(),
 ) -> Result<Run, E::Error> {
     let turn_before = engine.turn();
-    let run = Run {
-        inputs: Vec::new(),
-        checks: Vec::new(),
-        keys_used: 0,
-        stop: StopReason::Done,
-        turns: 0,
-    };
+    let run = Run::nothing(StopReason::Done);
     let mut runner = Runner { engine, batch, want, log, pressed, run, dismissals: 0, turn_before };
     runner.run.stop = runner.press_all(part)?;
     runner.run.turns = runner.turns();

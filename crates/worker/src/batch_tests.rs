@@ -99,11 +99,11 @@ fn keys_are_pressed_where_they_are_meant() {
         ("ccmcc", &["hjkl"], "hj", NotAccepted),
         ("ccycc", &["hyyy"], "hy", NotAccepted),
         ("cctcc", &["hjkl"], "hj", NotAccepted),
-        ("cmc", &["h l"], "h l", Done),
+        ("cmcc", &["h l"], "h l", Done),
         // Unless they are expected.
         ("ccycc", &["hy", "choice:y", "l"], "hyyl", Done),
         ("ccycc", &["hy", "choice:q"], "hy", NotAccepted),
-        ("ctttc", &["N", "text:abc", "h"], "Nabch", Done),
+        ("ctttcc", &["N", "text:abc", "h"], "Nabch", Done),
         ("cttcc", &["N", "text:abc"], "Nabc", Done),
         ("cttcy", &["N", "text:abcd"], "Nabc", NotAccepted),
         ("cctcc", &["h", "command:jkl"], "hj", NotAccepted),
@@ -157,7 +157,7 @@ fn turns_are_limited() {
 
 #[test]
 fn parts_do_what_the_whole_does() {
-    let prompts = "cmtttmcywcmmcc";
+    let prompts = "cmtttmccywcmmcc";
     let whole = Batch { on_more: OnMore::Dismiss, ..batch(&["N", "text:abc", "hj", "choice:y", "kl"]) };
     let (inputs, used, stop) = run(prompts, &whole, None);
     for count in 1..10 {

@@ -8,8 +8,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::cmsg_space;
 use rustix::io::Errno;
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
-    recv, recvmsg, send, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv,
+    recvmsg, send, sendmsg,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -108,12 +108,8 @@ impl Channel {
         let mut header = [0; HEADER_BYTES];
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-        let received = recvmsg(
-            &self.socket,
-            &mut [IoSliceMut::new(&mut header)],
-            &mut ancillary,
-            RecvFlags::CMSG_CLOEXEC,
-        )?;
+        let received =
+            recvmsg(&self.socket, &mut [IoSliceMut::new(&mut header)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
         if received.bytes == 0 {
             return Err(ChannelError::Closed);
         }
@@ -230,7 +226,7 @@ mod tests {
         let other = Channel::new(other.into(), 1_000, 1_000);
         let memory = rustix::fs::memfd_create("test", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
         rustix::fs::ftruncate(&memory, 77).unwrap();
-        channel.send_with(&vec![1u8, 2, 3], &[memory.as_fd(), channel.socket()], &mut || true).unwrap();
+        channel.send_with(&vec![1u8, 2, 3], &[memory.as_fd(), memory.as_fd()], &mut || true).unwrap();
         channel.send(&"next".to_owned(), &mut || true).unwrap();
         let (value, descriptors) = other.receive_with::<Vec<u8>>(&mut || true).unwrap();
         assert_eq!((value, descriptors.len()), (vec![1, 2, 3], 2));
@@ -265,10 +261,7 @@ mod tests {
     fn too_much_is_not_sent() {
         let (channel, other) = pair(8);
         assert_eq!(channel.send(&vec![0u8; 7], &mut || true), Ok(()));
-        assert_eq!(
-            channel.send(&vec![0u8; 8], &mut || true),
-            Err(ChannelError::TooLarge { bytes: 9, max: 8 })
-        );
+        assert_eq!(channel.send(&vec![0u8; 8], &mut || true), Err(ChannelError::TooLarge { bytes: 9, max: 8 }));
         drop(channel);
         let other = Channel::new(other.into(), 8, 8);
         assert_eq!(other.receive::<Vec<u8>>(&mut || true), Ok(vec![0; 7]));

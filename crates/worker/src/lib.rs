@@ -19,6 +19,8 @@ mod sandbox;
 mod silence;
 mod spawner;
 
+pub use machine::shared::SharedMemory;
+pub use rom::{Rom, RomError};
 pub use handle::Worker;
 pub use pool::{AcquireKind, Lease, Pool, PoolError, PoolOptions, ResidentTag};
 pub use process::worker_main;

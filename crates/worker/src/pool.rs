@@ -103,14 +103,8 @@ impl Pool {
             let worker = Box::new(Worker::spawn(&spawner)?);
             *first = Seat::Idle { worker, resident: None, last_use: 0 };
         }
-        let state = State {
-            seats,
-            queue: VecDeque::new(),
-            next_ticket: 0,
-            next_use: 1,
-            batch_leases: 0,
-            closed: false,
-        };
+        let state =
+            State { seats, queue: VecDeque::new(), next_ticket: 0, next_use: 1, batch_leases: 0, closed: false };
         let batch_leases_max = workers.saturating_sub(options.reserved).max(1);
         let shared = Shared { spawner, batch_leases_max, state: Mutex::new(state), freed: Condvar::new() };
         Ok(Self { shared: Arc::new(shared) })
@@ -149,6 +143,12 @@ impl Pool {
         }
         drop(state);
         Ok(lease)
+    }
+
+    /// How many callers wait for a worker.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.shared.lock().queue.len()
     }
 
     /// Ends and reaps all workers. Tasks that run are lost, and nothing can be acquired any more.

@@ -1,10 +1,11 @@
 //! The worker process itself.
 
+use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use machine::shared::SharedMemory;
 use machine::{Machine, MachineError, Stop};
@@ -13,10 +14,9 @@ use wire::{Check, EndKind, Ended, Key, Message, Pending, PendingKind, StopReason
 
 use crate::batch::{Engine, MessageLog, Run, run_batch};
 use crate::channel::{Channel, ChannelError};
-use crate::protocol::{
-    Hello, PROTOCOL_VERSION, REPLY_BYTES_MAX, REQUEST_BYTES_MAX, Reply, Report, Setup, Start, Task,
-};
+use crate::protocol::{Hello, PROTOCOL_VERSION, REPLY_BYTES_MAX, REQUEST_BYTES_MAX, Reply, Report, Setup, Start, Task};
 use crate::sandbox;
+use crate::silence::now;
 
 /// How often a worker tells in a long task that it is alive.
 const BUSY_EVERY: Duration = Duration::from_secs(1);
@@ -36,6 +36,8 @@ pub fn worker_main() -> ExitCode {
         }
     }));
     let Ok(channel) = open_channel() else { return ExitCode::FAILURE };
+    // What a worker holds goes with its process: to take it down piece by piece, the sandbox would have to allow more.
+    let channel = ManuallyDrop::new(channel);
     if guarded(&channel, || serve(&channel)) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -62,7 +64,8 @@ fn serve(channel: &Channel) -> Result<(), String> {
         Err(ChannelError::Closed) => return Ok(()),
         received => received.map_err(text)?,
     };
-    let (mut session, hello) = Session::prepare(&setup, descriptors)?;
+    let (session, hello) = Session::prepare(&setup, descriptors)?;
+    let mut session = ManuallyDrop::new(session);
     let shared_bytes = setup.output_bytes.saturating_add(setup.store_bytes.unwrap_or(0));
     sandbox::enter(channel.socket(), shared_bytes).map_err(text)?;
     channel.send(&Reply::Hello(hello), &mut || true).map_err(text)?;
@@ -71,12 +74,12 @@ fn serve(channel: &Channel) -> Result<(), String> {
             Err(ChannelError::Closed) => return Ok(()),
             received => received.map_err(text)?,
         };
-        let mut said = Instant::now();
+        let mut said = now();
         let mut pressed = || {
             if said.elapsed() >= BUSY_EVERY {
                 // A host that is gone shows when the task's reply can't be sent.
                 let _ = channel.send(&Reply::Busy, &mut || true);
-                said = Instant::now();
+                said = now();
             }
         };
         let reply = session.answer(&task, &mut pressed)?;
@@ -110,7 +113,7 @@ impl Session {
         let foreign = foreign.map(|memory| read_rom(&memory, setup.rom_bytes)).transpose()?;
         let rom = foreign.as_ref().unwrap_or_else(|| rom::built_in());
         let mut machine = Machine::open(rom).map_err(text)?;
-        machine.set_key_cpu_limit(setup.key_cpu_limit_ms);
+        machine.set_key_cpu_limit(setup.key_cpu_limit_ms).map_err(text)?;
         let hello = Hello {
             protocol_version: PROTOCOL_VERSION,
             rom_id: rom.rom_id().to_owned(),
@@ -144,7 +147,7 @@ impl Session {
             }
             None => Run::nothing(if self.machine.has_ended() { StopReason::Ended } else { StopReason::Done }),
         };
-        if let Some(Ended { kind: EndKind::Hung, .. }) = self.ended() {
+        if self.ended().is_some_and(|ended| ended.kind == EndKind::Hung) {
             return Ok(Reply::Hung(run.inputs));
         }
         self.report(task, run, log).map(|report| Reply::Done(Box::new(report)))
@@ -184,16 +187,11 @@ impl Session {
         }
     }
 
-    fn report(&self, task: &Task, run: Run, log: MessageLog) -> Result<Report, String> {
-        let (machine, want) = (&self.machine, task.want);
+    fn report(&mut self, task: &Task, run: Run, log: MessageLog) -> Result<Report, String> {
+        let want = task.want;
         let (messages, messages_truncated) = log.into_parts();
-        let state_bytes = if want.state && !machine.has_ended() {
-            let capacity = self.output.capacity();
-            let saved = self.output.with_bytes_mut(0, capacity, |slot| machine.save_image(slot)).map_err(text)?;
-            Some(saved.map_err(text)? as u64)
-        } else {
-            None
-        };
+        let state_bytes = if want.state { self.save()? } else { None };
+        let machine = &self.machine;
         Ok(Report {
             inputs: run.inputs,
             checks: run.checks,
@@ -210,6 +208,17 @@ impl Session {
             messages_truncated,
             state_bytes,
         })
+    }
+
+    /// Saves into the output slot; `None` after a failure of the engine, which leaves nothing to save.
+    fn save(&mut self) -> Result<Option<u64>, String> {
+        let machine = &self.machine;
+        let capacity = self.output.capacity();
+        match self.output.with_bytes_mut(0, capacity, |slot| machine.save_image(slot)).map_err(text)? {
+            Ok(bytes) => Ok(Some(bytes as u64)),
+            Err(MachineError::Broken) => Ok(None),
+            Err(error) => Err(text(error)),
+        }
     }
 }
 

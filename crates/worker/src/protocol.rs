@@ -1,9 +1,7 @@
 //! What host and worker say to each other.
 
 use serde::{Deserialize, Serialize};
-use wire::{
-    Batch, Check, Ended, Frame, Key, Message, Pending, PlayDigest, PowerOn, Seed, StateDigest, StopReason,
-};
+use wire::{Batch, Check, Ended, Frame, Key, Message, Pending, PlayDigest, PowerOn, Seed, StateDigest, StopReason};
 
 /// The version of everything in this file. It stands in every frame on the socket.
 pub const PROTOCOL_VERSION: u8 = 1;
@@ -126,8 +124,8 @@ pub struct Report {
     pub messages: Vec<Message>,
     /// True when there were more messages.
     pub messages_truncated: bool,
-    /// How long the save state is that stands at the start of the output slot. Absent also after the game's end,
-    /// where there is none.
+    /// How long the save state is that stands at the start of the output slot, where wanted. Absent also when the
+    /// engine failed, which leaves nothing to save.
     pub state_bytes: Option<u64>,
 }
 

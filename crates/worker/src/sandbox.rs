@@ -53,8 +53,8 @@ fn open_descriptors() -> Result<Vec<RawFd>, SandboxError> {
 /// Gives up files, network, other processes, executable memory and every call of the system but a few. `shared_bytes`
 /// is the size of the shared memory that is mapped.
 pub(crate) fn enter(socket: BorrowedFd<'_>, shared_bytes: u64) -> Result<(), SandboxError> {
-    limit_resources(shared_bytes)?;
     restrict_access()?;
+    limit_resources(shared_bytes)?;
     let filter = filter(socket).map_err(step("seccomp filter"))?;
     // This sets no_new_privs too, without which the system takes no filter.
     seccompiler::apply_filter_all_threads(&filter).map_err(step("seccomp"))
@@ -96,11 +96,15 @@ fn filter(socket: BorrowedFd<'_>) -> Result<BpfProgram, seccompiler::BackendErro
     let bits = |bits: i32| u64::from(bits.unsigned_abs());
     let not_executable = || argument(2, SeccompCmpOp::MaskedEq(bits(libc::PROT_EXEC)), 0);
     let anonymous = argument(3, SeccompCmpOp::MaskedEq(bits(libc::MAP_ANONYMOUS)), bits(libc::MAP_ANONYMOUS))?;
+    // So that the host's own fault ends the process under its own name. The watchdog's signal is not among them.
+    let faults = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
+    let on_fault = |signal| SeccompRule::new(vec![argument(0, SeccompCmpOp::Eq, bits(signal))?]);
     let mut rules = BTreeMap::from([
         (libc::SYS_recvfrom, vec![on_socket()?]),
         (libc::SYS_sendto, vec![on_socket()?]),
         (libc::SYS_mmap, vec![SeccompRule::new(vec![not_executable()?, anonymous])?]),
         (libc::SYS_mprotect, vec![SeccompRule::new(vec![not_executable()?])?]),
+        (libc::SYS_rt_sigaction, faults.into_iter().map(on_fault).collect::<Result<_, _>>()?),
     ]);
     for call in [
         // Memory.
@@ -108,19 +112,13 @@ fn filter(socket: BorrowedFd<'_>) -> Result<BpfProgram, seccompiler::BackendErro
         libc::SYS_munmap,
         libc::SYS_mremap,
         libc::SYS_madvise,
-        // The machine's watchdog and what it does about processor faults.
-        libc::SYS_rt_sigaction,
-        libc::SYS_rt_sigprocmask,
+        // The way back from the machine's signal handlers. Its watchdog runs already.
         libc::SYS_rt_sigreturn,
-        libc::SYS_sigaltstack,
-        libc::SYS_timer_create,
-        libc::SYS_timer_settime,
-        libc::SYS_timer_delete,
-        libc::SYS_setitimer,
-        // Time, where the system's shared page does not give it; going on after a stop; the end.
+        // Time, where the system's shared page does not give it; going on after a stop.
         libc::SYS_clock_gettime,
         libc::SYS_restart_syscall,
-        libc::SYS_futex,
+        // The end, before which the standard library takes its own handler's stack down.
+        libc::SYS_sigaltstack,
         libc::SYS_exit,
         libc::SYS_exit_group,
     ] {

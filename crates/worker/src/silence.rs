@@ -22,6 +22,12 @@ pub(crate) struct Patience {
     cpu_before: Option<Duration>,
 }
 
+/// Now, by the host's clock. It decides when to look or to give a sign of life, never what a machine does.
+#[expect(clippy::disallowed_methods, reason = "silence is a matter of the processes, not of the machine")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
 /// A look at a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Look {
@@ -32,12 +38,12 @@ struct Look {
 impl Patience {
     /// Patience that begins now.
     pub(crate) fn new(pid: Pid, silence_max: Duration, cpu_max: Duration) -> Self {
-        Self { pid, silence_max, cpu_max, since: Instant::now(), cpu_before: None }
+        Self { pid, silence_max, cpu_max, since: now(), cpu_before: None }
     }
 
     /// The worker has said something.
     pub(crate) fn heard(&mut self) {
-        self.since = Instant::now();
+        self.since = now();
         self.cpu_before = None;
     }
 

@@ -1,10 +1,10 @@
 //! Starting worker processes.
 
 use std::ffi::OsString;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -153,7 +153,7 @@ impl Spawner {
     }
 }
 
-fn start(program: &PathBuf, arguments: &[OsString]) -> std::io::Result<Started> {
+fn start(program: &Path, arguments: &[OsString]) -> std::io::Result<Started> {
     let (ours, theirs) = UnixStream::pair()?;
     let child = Command::new(program)
         .args(arguments)
@@ -176,7 +176,6 @@ fn share(rom: &Rom) -> Result<SharedMemory, SpawnError> {
 
 /// Another descriptor of the memory, through which nobody can write or map it to write.
 fn read_only(memory: &SharedMemory) -> Result<OwnedFd, SpawnError> {
-    use std::os::fd::AsRawFd;
-    let path = format!("/proc/self/fd/{}", memory.fd().as_fd().as_raw_fd());
+    let path = format!("/proc/self/fd/{}", memory.fd().as_raw_fd());
     rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(system("read-only memory"))
 }

@@ -1,0 +1,208 @@
+use std::cell::Cell;
+use std::sync::Arc;
+
+use wire::{Batch, Boundary, Frame, Key, PlayDigest, StopReason};
+
+use crate::compare::frame_digest;
+use crate::lab::Inner;
+use crate::line::Leg;
+use crate::slot::{Held, Origin, Slot, Tip};
+use crate::task::{Job, StartAt, TRIES, Trouble};
+use crate::{Control, Lab, LabError, Lineage, Luck, MachineId, Revision, Snapshot, Stop};
+
+/// How a machine takes over a fork's line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AdoptMode {
+    /// The machine goes on from where the fork is. Its own tip stays as a new fork.
+    State {
+        /// That a reseeded fork's luck is to be taken with it.
+        take_luck: bool,
+    },
+    /// The fork's keys since the lines parted are pressed on the machine, and stop at the first frame that is not the
+    /// fork's: the honest way to play a line that was found under other luck.
+    Replay,
+}
+
+/// What an adoption has done.
+#[derive(Clone, Debug)]
+pub struct Adoption {
+    /// The machine afterwards.
+    pub snapshot: Snapshot,
+    /// The last boundary that both lines had in common.
+    pub common: Boundary,
+    /// The inputs since then that the machine has taken over.
+    pub inputs: u64,
+    /// The fork that holds the machine's former tip ([`AdoptMode::State`]).
+    pub old_tip: Option<MachineId>,
+    /// Where the frames parted ([`AdoptMode::Replay`]). The machine stands there, the key being pressed.
+    pub parted: Option<Parted>,
+    /// Why pressing came to its end ([`AdoptMode::Replay`]); `Condition` where the frames parted.
+    pub stop: Stop,
+}
+
+/// The first boundary at which the fork's frame and the machine's were not the same.
+#[derive(Clone, Debug)]
+pub struct Parted {
+    /// The fork's boundary after the key.
+    pub boundary: Boundary,
+    /// The key.
+    pub key: Key,
+    /// What the fork showed there.
+    pub expected: Arc<Frame>,
+    /// What the machine shows.
+    pub actual: Arc<Frame>,
+}
+
+impl Lab {
+    /// Has a machine take over a fork's line, from the last boundary that both have in common. The fork, which may be
+    /// any machine of the same game, also a fork of a fork or a former tip, stays as it is; where it runs just now, its
+    /// last boundary counts. A journal gets the inputs, so its movie still begins at power-on.
+    ///
+    /// # Errors
+    /// [`LabError::NotAFork`], [`LabError::LuckNeeded`], other refusals; engine and journal failures.
+    pub fn adopt(
+        &self,
+        machine: MachineId,
+        expected: Revision,
+        fork: MachineId,
+        mode: AdoptMode,
+        control: &Control<'_>,
+    ) -> Result<Adoption, LabError> {
+        let lab = &self.0;
+        let (slot, other) = (lab.slot(machine)?, lab.slot(fork)?);
+        if machine == fork || slot.game != other.game {
+            return Err(LabError::NotAFork { machine, fork });
+        }
+        let held = slot.take(Some(expected), lab.limits().queue)?;
+        match mode {
+            AdoptMode::State { take_luck } => lab.adopt_state(&held, &other, take_luck),
+            AdoptMode::Replay => lab.adopt_replay(&held, &other, control),
+        }
+    }
+}
+
+impl Inner {
+    fn adopt_state(&self, held: &Held<'_>, fork: &Slot, take_luck: bool) -> Result<Adoption, LabError> {
+        held.check_open()?;
+        let slot = held.slot();
+        let (old, new) = (slot.tip(), fork.tip());
+        let common = old.line.common(&new.line);
+        if !take_luck && !new.line.reseeds_beyond(&old.line).is_empty() {
+            return Err(LabError::LuckNeeded(fork.id));
+        }
+        self.check_machines(1)?;
+        let mut journal = held.journal();
+        if let Some(journal) = journal.as_mut() {
+            if journal.is_closed() {
+                return Err(LabError::GameOver(slot.id));
+            }
+            if let Some(peeks) = &slot.peeks {
+                journal.peek(peeks)?;
+            }
+            journal.adopt(fork.id, common, &new.line)?;
+        }
+        drop(journal);
+        let origin = Origin {
+            id: self.new_machine(),
+            game: slot.game.clone(),
+            power_on: Arc::clone(&slot.power_on),
+            lineage: Some(Lineage { parent: slot.id, base: common, luck: Luck::Same }),
+            peeks: slot.peeks.clone(),
+        };
+        let inputs = new.line.end().0 - common.0;
+        let extends = common == old.line.end();
+        let old_tip = Arc::new(Slot::new(origin, self.new_revision(), old, None));
+        let old_id = old_tip.id;
+        held.publish(self.new_revision(), new, extends);
+        // The journal has it already, so one machine too many for a moment is better than an adoption half done.
+        self.insert_always(old_tip);
+        Ok(Adoption {
+            snapshot: held.snapshot(),
+            common,
+            inputs,
+            old_tip: Some(old_id),
+            parted: None,
+            stop: Stop::Batch(StopReason::Done),
+        })
+    }
+
+    fn adopt_replay(&self, held: &Held<'_>, fork: &Slot, control: &Control<'_>) -> Result<Adoption, LabError> {
+        held.check_alive()?;
+        let slot = held.slot();
+        let (ours, theirs) = (slot.tip(), fork.tip());
+        let common = ours.line.common(&theirs.line);
+        let keys: Vec<Key> = theirs.line.steps_from(common).map(|step| step.key).collect();
+        Batch::forced(keys.clone()).check(self.limits().keys)?;
+        let seen = self.seen(slot, &ours, &theirs, common, control)?;
+        let next = Cell::new(0);
+        let parts = |frame: &Frame| {
+            let index = next.replace(next.get() + 1);
+            seen.get(index) != Some(&frame_digest(frame))
+        };
+        let pressing = Control { stop_when: Some(&parts), ..*control };
+        let report = self.press_all(held, &Batch::forced(keys), &pressing)?;
+        let inputs = report.inputs.len() as u64;
+        let parted = match (&report.stop, report.inputs.last()) {
+            (Stop::Condition, Some(&key)) => {
+                let boundary = Boundary(common.0 + inputs);
+                let expected = self.tip_at(fork, Some(boundary), &Control::default())?.frame;
+                let actual = Arc::clone(&report.snapshot.frame);
+                Some(Parted { boundary, key, expected, actual })
+            }
+            _ => None,
+        };
+        Ok(Adoption { snapshot: report.snapshot, common, inputs, old_tip: None, parted, stop: report.stop })
+    }
+
+    /// The digests of the frames that a fork saw after each of its keys since a boundary. They are made before anything
+    /// is pressed elsewhere, so that no call ever holds two workers.
+    fn seen(
+        &self,
+        slot: &Slot,
+        ours: &Tip,
+        theirs: &Tip,
+        common: Boundary,
+        control: &Control<'_>,
+    ) -> Result<Vec<PlayDigest>, LabError> {
+        let reseeded_there = ours.line.reseeds().iter().any(|reseed| reseed.at == common);
+        let start = if ours.line.end() == common && ours.state.is_some() && !reseeded_there {
+            ours.clone()
+        } else {
+            self.rebuild(&slot.power_on, &theirs.line.prefix(common), control)?
+        };
+        let legs = theirs.line.legs(common, false, 1);
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.try_seen(&start, &legs, control) {
+                Err(Trouble::Lost(_)) if tries < TRIES => {}
+                result => return result.map_err(Trouble::into_error),
+            }
+        }
+    }
+
+    fn try_seen(&self, start: &Tip, legs: &[Leg], control: &Control<'_>) -> Result<Vec<PlayDigest>, Trouble> {
+        let no_state = || Trouble::Fatal(self.store.full(0));
+        let mut hosted = self.lease(None, control.urgency)?;
+        let mut from = StartAt::State(start.state.as_deref().ok_or_else(no_state)?, None);
+        let mut seen = Vec::with_capacity(legs.len());
+        for leg in legs {
+            if control.is_cancelled() {
+                return Err(Trouble::Fatal(LabError::Cancelled));
+            }
+            let job = Job {
+                from,
+                luck: leg.luck,
+                batch: (!leg.steps.is_empty()).then(|| Batch::forced(leg.keys())),
+                part: None,
+                digest: false,
+            };
+            let report = job.run(hosted.as_mut())?;
+            from = StartAt::Here;
+            if !leg.steps.is_empty() {
+                seen.push(report.frame.as_ref().map_or(PlayDigest([0; 16]), frame_digest));
+            }
+        }
+        Ok(seen)
+    }
+}

@@ -1,0 +1,84 @@
+//! The host side of NetHack Lab: machines with their lines, forks, save states, journals and verification.
+//!
+//! A [`Lab`] has a pool of worker processes and any number of machines. All machines are alike: one that was powered on
+//! ([`Lab::new_game`]), a fork of another ([`Lab::fork`]), one made again from a journal ([`Lab::resume`]) or a movie
+//! ([`Lab::open_movie`]). A machine is its line (all inputs since power-on) and a save state that the lab holds; it
+//! sits in a worker only while keys are pressed, so forks cost memory and no process, and a worker that dies costs
+//! nothing but time.
+//!
+//! Every change of a machine gives it a [`Revision`] that never comes again, and every call that changes one names the
+//! revision that it was decided on: a late or repeated call is refused as [`LabError::Stale`] and changes nothing.
+//! Calls on one machine take turns in the order in which they came; other machines go on meanwhile.
+//!
+//! A journalled machine's file is written ahead: keys are in it before they go to a worker, and what came of them
+//! before the call returns. When the first can't be written, nothing is pressed and the call is refused; when the
+//! second can't, the machine has moved on, the call says so, and the line goes out before the next key.
+//!
+//! ```no_run
+//! use lab::{Control, Lab, LabOptions, Luck};
+//! use wire::{Batch, PowerOn, Seed, Segment};
+//!
+//! let lab = Lab::new(LabOptions::new("nethack-lab"))?;
+//! let game = lab.new_game(PowerOn::from_seed(Seed(42)), false)?;
+//!
+//! // Look ahead on a fork.
+//! let fork = lab.fork(game.machine, None, Luck::Same, 1)?.remove(0);
+//! let batch = Batch::forced(Segment::from_text("20s")?.keys);
+//! let ahead = lab.run(fork.machine, fork.revision, &batch, &Control::default())?;
+//! let diff = lab.diff(game.machine, fork.machine)?;
+//! assert_eq!(diff.turns.1 - diff.turns.0, ahead.turns);
+//!
+//! // The movie of the fork proves itself from power-on.
+//! let report = lab.verify(&lab.movie(fork.machine)?, None, &Control::default())?;
+//! assert_eq!(report.verdict, lab::Verdict::Exact);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod control;
+mod diff;
+mod error;
+mod ids;
+mod options;
+mod snapshot;
+
+mod lab;
+
+mod power;
+mod run;
+
+mod adopt;
+mod compare;
+mod export;
+mod fork;
+mod resume;
+mod verify;
+
+mod chunked;
+mod journal;
+mod line;
+mod messages;
+mod plan;
+mod slot;
+mod store;
+mod turnstile;
+
+mod engine;
+mod host;
+mod replay;
+mod task;
+
+#[cfg(test)]
+mod tests;
+
+pub use adopt::{AdoptMode, Adoption, Parted};
+pub use control::{Cancel, Control, Progress, Urgency};
+pub use diff::{CellDiff, Diff, FieldDiff, GlyphDiff, ItemDiff};
+pub use error::{LabError, Stale};
+pub use ids::{GameId, Lifecycle, Lineage, Luck, MachineId, Revision};
+pub use lab::Lab;
+pub use movie::{Account, Desync, Difference, Step, Verdict};
+pub use options::{LabOptions, Limits};
+pub use resume::{ResumeFrom, Resumed};
+pub use snapshot::{HistoryPage, LabInfo, MessagePage, Reseed, RunReport, Snapshot, Stop};
+pub use verify::VerifyReport;
+pub use wire::Boundary;

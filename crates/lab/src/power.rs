@@ -1,0 +1,100 @@
+use std::sync::Arc;
+
+use movie::Account;
+use wire::PowerOn;
+
+use crate::journal::Journal;
+use crate::lab::Inner;
+use crate::line::Line;
+use crate::messages::MessageLog;
+use crate::replay::Replay;
+use crate::slot::{Origin, Peeks, Slot, Tip};
+use crate::task::{TRIES, Trouble};
+use crate::{Control, GameId, Lab, LabError, Snapshot};
+
+impl Lab {
+    /// Powers on a machine. With `journalled`, all that happens to it goes to a new file in the movies directory.
+    ///
+    /// # Errors
+    /// A record that can't be, limits, [`LabError::NoMovies`]; engine and journal failures. There is no machine then.
+    pub fn new_game(&self, power_on: PowerOn, journalled: bool) -> Result<Snapshot, LabError> {
+        let lab = &self.0;
+        power_on.check()?;
+        lab.check_machines(1)?;
+        if journalled && lab.options.movies.is_none() {
+            return Err(LabError::NoMovies);
+        }
+        let tip = lab.power_on(&power_on)?;
+        let game = lab.new_game_id();
+        let journal = match &lab.options.movies {
+            Some(movies) if journalled => {
+                let mut journal = Journal::create(movies, &game, &lab.header(&power_on))?;
+                if let Some(mark) = tip.line.last_mark() {
+                    journal.digests(&mark)?;
+                }
+                Some(journal)
+            }
+            _ => None,
+        };
+        lab.admit(game, power_on, tip, journal)
+    }
+}
+
+impl Inner {
+    fn power_on(&self, record: &PowerOn) -> Result<Tip, LabError> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.try_power_on(record) {
+                Err(Trouble::Lost(_)) if tries < TRIES => {}
+                result => return result.map_err(Trouble::into_error),
+            }
+        }
+    }
+
+    fn try_power_on(&self, record: &PowerOn) -> Result<Tip, Trouble> {
+        let (mut replay, mut report) = Replay::power_on(self, record, &Control::default())?;
+        let state = self.keep(replay.hosted(), &report);
+        if state.is_none() && report.ended.is_none() {
+            return Err(Trouble::Fatal(self.store.full(report.state_bytes.unwrap_or(0))));
+        }
+        Ok(self.tip_after(Line::default(), MessageLog::default(), &mut report, state))
+    }
+
+    /// Takes in a machine that goes back to its own power-on.
+    pub(crate) fn admit(
+        &self,
+        game: GameId,
+        power_on: PowerOn,
+        tip: Tip,
+        journal: Option<Journal>,
+    ) -> Result<Snapshot, LabError> {
+        let origin = Origin {
+            id: self.new_machine(),
+            game,
+            power_on: Arc::new(power_on),
+            lineage: None,
+            peeks: journal.is_some().then(|| Arc::new(Peeks::default())),
+        };
+        let slot = Arc::new(Slot::new(origin, self.new_revision(), tip, journal));
+        self.insert(vec![Arc::clone(&slot)])?;
+        Ok(slot.snapshot())
+    }
+
+    /// The header of a movie that this lab writes.
+    pub(crate) fn header(&self, power_on: &PowerOn) -> movie::Header {
+        let identity = self.engine.identity();
+        movie::Header {
+            engine_id: identity.engine_id.clone(),
+            rom_id: identity.rom_id.clone(),
+            nethack_version: identity.nethack_version.clone(),
+            creator: self.options.creator.clone(),
+            power_on: power_on.clone(),
+        }
+    }
+}
+
+/// What a movie of a machine says happened on the way: at least what its own line holds.
+pub(crate) fn account_of(line: &Line, past: Account) -> Account {
+    Account { inputs: past.inputs.max(line.end().0), reseeds: past.reseeds.max(line.reseeds().len() as u64), ..past }
+}

@@ -1,0 +1,153 @@
+use std::path::PathBuf;
+
+use movie::{MarkKind, Movie, Recording};
+use wire::{Boundary, Key, PowerOn};
+
+use crate::journal::{self, Journal};
+use crate::lab::Inner;
+use crate::line::Line;
+use crate::{Control, Lab, LabError, Snapshot};
+
+/// Which journal to go on with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ResumeFrom {
+    /// The one with the highest number in the movies directory.
+    Latest,
+    /// This one.
+    File(PathBuf),
+}
+
+/// A machine that goes on with its journal.
+#[derive(Clone, Debug)]
+pub struct Resumed {
+    /// The machine.
+    pub snapshot: Snapshot,
+    /// The journal.
+    pub journal: PathBuf,
+    /// How many inputs were replayed, each compared with its check.
+    pub inputs: u64,
+    /// Keys that were sent and of which nobody knows whether they were pressed. They are not pressed again: the machine
+    /// is where the last acknowledged input has led it.
+    pub unacknowledged: Vec<Key>,
+    /// Bytes of a torn last line, which were cut off.
+    pub torn_bytes: u64,
+    /// Keys that had killed their workers on this line.
+    pub lost: Vec<(Boundary, Key)>,
+    /// True when the journal had its last line: the machine can be looked at and forked, and is over.
+    pub closed: bool,
+}
+
+impl Lab {
+    /// Makes a machine again from its journal, by replay up to the last acknowledged input, and goes on appending to
+    /// the same file. A torn tail is cut off. A journal that was closed stays as it is; its machine is over.
+    ///
+    /// # Errors
+    /// [`LabError::NoJournal`], [`LabError::JournalInUse`], [`LabError::BadMovie`] (altered lines too),
+    /// [`LabError::RomMismatch`], [`LabError::Desync`]; engine and journal failures.
+    pub fn resume(&self, from: &ResumeFrom, control: &Control<'_>) -> Result<Resumed, LabError> {
+        let lab = &self.0;
+        lab.check_machines(1)?;
+        let path = match (from, &lab.options.movies) {
+            (ResumeFrom::File(path), _) => path.clone(),
+            (ResumeFrom::Latest, Some(movies)) => journal::latest(movies)?,
+            (ResumeFrom::Latest, None) => return Err(LabError::NoMovies),
+        };
+        let (file, bytes) = Journal::open(&path, lab.limits().movie_bytes)?;
+        let recording = lab.read_movie(&bytes)?;
+        let (power_on, line) = lab.usable(&recording)?;
+        if recording.movie.header.rom_id != lab.engine.identity().rom_id {
+            return Err(lab.mismatch(&recording));
+        }
+        let tip = lab.rebuild(&power_on, &line, control)?;
+        let closed = recording.is_closed();
+        let journal = if closed { None } else { Some(Journal::resume(&path, file, &recording)?) };
+        let game = journal::game_of(&path).unwrap_or_else(|| lab.new_game_id());
+        let snapshot = lab.admit(game, power_on, tip, journal)?;
+        let machine = snapshot.machine;
+        let unacknowledged = recording.unacknowledged.map(|sent| sent.keys).unwrap_or_default();
+        Ok(Resumed {
+            snapshot: if closed { self.close(machine, None)? } else { snapshot },
+            journal: path,
+            inputs: line.end().0,
+            unacknowledged,
+            torn_bytes: recording.torn_bytes as u64,
+            lost: recording.lost.iter().map(|lost| (lost.at, lost.key)).collect(),
+            closed,
+        })
+    }
+
+    /// Makes a machine from a movie, by replay, and goes on from its end: a new game with, if `journalled`, a new journal
+    /// that begins with the movie's line. The movie may be of another ROM of the same engine.
+    ///
+    /// # Errors
+    /// As [`Lab::resume`].
+    pub fn open_movie(&self, movie: &[u8], journalled: bool, control: &Control<'_>) -> Result<Snapshot, LabError> {
+        let lab = &self.0;
+        lab.check_machines(1)?;
+        let movies = match &lab.options.movies {
+            None if journalled => return Err(LabError::NoMovies),
+            movies => movies.as_ref().filter(|_| journalled),
+        };
+        let recording = lab.read_movie(movie)?;
+        let (power_on, line) = lab.usable(&recording)?;
+        let tip = lab.rebuild(&power_on, &line, control)?;
+        let game = lab.new_game_id();
+        let header = lab.header(&power_on);
+        let journal = movies.map(|movies| Journal::continue_movie(movies, &game, &header, &recording.movie));
+        lab.admit(game, power_on, tip, journal.transpose()?)
+    }
+}
+
+impl Inner {
+    /// What a recording is to be gone on from; refuses what would be gone on from wrongly.
+    fn usable(&self, recording: &Recording) -> Result<(PowerOn, Line), LabError> {
+        if let Some(line) = recording.broken_chain {
+            return Err(LabError::BadMovie(format!("line {line} is not as it was written")));
+        }
+        let header = &recording.movie.header;
+        if header.engine_id != self.engine.identity().engine_id {
+            return Err(self.mismatch(recording));
+        }
+        header.power_on.check()?;
+        let (given, max) = (recording.movie.boundary().0, self.limits().inputs);
+        if given > max {
+            return Err(LabError::LimitExceeded { what: "inputs of a machine", given, max });
+        }
+        Ok((header.power_on.clone(), self.line_of(&recording.movie)?))
+    }
+
+    fn mismatch(&self, recording: &Recording) -> LabError {
+        LabError::RomMismatch {
+            recorded: recording.movie.header.rom_id.clone(),
+            running: self.engine.identity().rom_id.clone(),
+        }
+    }
+
+    /// A movie's line. Of its digests, those that this ROM would find again.
+    fn line_of(&self, movie: &Movie) -> Result<Line, LabError> {
+        let same_rom = movie.header.rom_id == self.engine.identity().rom_id;
+        let mut line = Line::default();
+        let mut marks = movie.marks.iter().peekable();
+        let mut steps = movie.steps.iter();
+        loop {
+            while let Some(mark) = marks.next_if(|mark| mark.at <= line.end()) {
+                match &mark.kind {
+                    MarkKind::Reseed { core, display } => line.reseed(*core, *display),
+                    MarkKind::Digests { play, state } => {
+                        if let Some(state) = state.filter(|_| same_rom) {
+                            line.mark(*play, state);
+                        }
+                    }
+                    MarkKind::Debug { .. } => {
+                        let reason = format!("it holds an operator's edit at boundary {}", mark.at);
+                        return Err(LabError::BadMovie(reason));
+                    }
+                }
+            }
+            match steps.next() {
+                Some(step) => line.push(*step),
+                None => return Ok(line),
+            }
+        }
+    }
+}

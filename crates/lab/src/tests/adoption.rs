@@ -1,0 +1,101 @@
+use wire::{Seed, StopReason};
+
+use super::{look, power_on, run, text, toy};
+use crate::{AdoptMode, Control, LabError, Luck, Stop, Verdict};
+
+const STATE: AdoptMode = AdoptMode::State { take_luck: false };
+const OTHER: Luck = Luck::Reseed { core: Seed(77), display: Seed(78) };
+
+#[test]
+fn an_adopted_line_proves_itself_from_power_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let (lab, _) = toy::lab(Some(folder.path()), |options| options.limits.chunk_keys = 9);
+    for seed in 0..6 {
+        let game = lab.new_game(power_on(seed), true).unwrap();
+        run(&lab, game.machine, &text(seed, 20));
+        let luck = if seed % 2 == 0 { Luck::Same } else { OTHER };
+        let fork = lab.fork(game.machine, None, luck, 1).unwrap().remove(0);
+        let ahead = run(&lab, fork.machine, &text(seed + 100, 30)).snapshot;
+        let old = run(&lab, game.machine, &text(seed + 200, 10)).snapshot;
+        let mode = AdoptMode::State { take_luck: luck != Luck::Same };
+        let done = lab.adopt(game.machine, old.revision, fork.machine, mode, &Control::default()).unwrap();
+        assert_eq!((done.common.0, done.inputs), (20, 30));
+        assert_eq!(look(&done.snapshot), look(&ahead));
+        assert_eq!(look(&lab.snapshot(done.old_tip.unwrap()).unwrap()), look(&old));
+        let end = run(&lab, game.machine, &text(seed + 300, 10)).snapshot;
+        // And back again: a former tip is adopted like any fork, and then the line that was left.
+        let left = lab.fork(game.machine, None, Luck::Same, 1).unwrap().remove(0);
+        let back = lab.adopt(game.machine, end.revision, done.old_tip.unwrap(), STATE, &Control::default()).unwrap();
+        assert_eq!(look(&back.snapshot), look(&old));
+        let again = lab.adopt(game.machine, back.snapshot.revision, left.machine, mode, &Control::default());
+        assert_eq!(look(&again.unwrap().snapshot), look(&end), "seed {seed}");
+        for machine in [game.machine, fork.machine, done.old_tip.unwrap()] {
+            let report = lab.verify(&lab.movie(machine).unwrap(), None, &Control::default()).unwrap();
+            assert_eq!(report.verdict, Verdict::Exact, "seed {seed}");
+        }
+        let journal = std::fs::read(end.journal.unwrap()).unwrap();
+        let report = lab.verify(&journal, None, &Control::default()).unwrap();
+        assert_eq!((report.verdict, report.inputs), (Verdict::Exact, 60), "seed {seed}");
+    }
+}
+
+#[test]
+fn what_is_no_fork_or_needs_luck_is_refused() {
+    let (lab, _) = toy::lab(None, |_| {});
+    let game = lab.new_game(power_on(1), false).unwrap();
+    let twin = lab.new_game(power_on(1), false).unwrap();
+    let lucky = lab.fork(game.machine, None, OTHER, 1).unwrap().remove(0);
+    let adopt = |fork, mode| lab.adopt(game.machine, game.revision, fork, mode, &Control::default()).unwrap_err();
+    assert!(matches!(adopt(twin.machine, STATE), LabError::NotAFork { .. }));
+    assert!(matches!(adopt(game.machine, STATE), LabError::NotAFork { .. }));
+    assert!(matches!(adopt(lucky.machine, STATE), LabError::LuckNeeded(_)));
+    assert_eq!(lab.snapshot(game.machine).unwrap().revision, game.revision);
+    assert_eq!(lab.machines().len(), 3);
+}
+
+#[test]
+fn an_ended_game_goes_on_from_a_fork() {
+    let folder = tempfile::tempdir().unwrap();
+    let (lab, _) = toy::lab(Some(folder.path()), |_| {});
+    let game = lab.new_game(power_on(1), true).unwrap();
+    let alive = run(&lab, game.machine, "abc").snapshot;
+    let fork = lab.fork(game.machine, None, Luck::Same, 1).unwrap().remove(0);
+    let over = run(&lab, game.machine, "Q").snapshot;
+    let done = lab.adopt(game.machine, over.revision, fork.machine, STATE, &Control::default()).unwrap();
+    assert_eq!(look(&done.snapshot), look(&alive));
+    run(&lab, game.machine, "defQ");
+    let report = lab.verify(&lab.movie(game.machine).unwrap(), None, &Control::default()).unwrap();
+    assert_eq!(report.verdict, Verdict::Exact);
+    assert!(report.ended.is_some());
+}
+
+#[test]
+fn replaying_stops_where_the_frames_part() {
+    let (lab, _) = toy::lab(None, |_| {});
+    for seed in 0..10 {
+        let game = lab.new_game(power_on(seed), false).unwrap();
+        run(&lab, game.machine, &text(seed, 5));
+        let forks = [
+            lab.fork(game.machine, None, Luck::Same, 1).unwrap().remove(0),
+            lab.fork(game.machine, None, OTHER, 1).unwrap().remove(0),
+        ];
+        let ends = forks.each_ref().map(|fork| run(&lab, fork.machine, &text(seed + 50, 40)).snapshot);
+        let mut tries = forks.iter().zip(&ends).rev();
+        let (lucky, _) = tries.next().unwrap();
+        let now = lab.snapshot(game.machine).unwrap().revision;
+        let done = lab.adopt(game.machine, now, lucky.machine, AdoptMode::Replay, &Control::default()).unwrap();
+        let parted = done.parted.expect("other luck shows within 40 keys");
+        assert_eq!(done.stop, Stop::Condition);
+        assert_ne!(parted.expected.screen, parted.actual.screen, "seed {seed}");
+        assert_eq!(parted.boundary, done.snapshot.boundary);
+        let before = crate::Boundary(parted.boundary.0 - 1);
+        let frame = |machine| lab.frame_at(machine, before, &Control::default()).unwrap().screen.clone();
+        assert_eq!(frame(game.machine), frame(lucky.machine), "seed {seed}");
+        let fresh = lab.fork(game.machine, Some(crate::Boundary(5)), Luck::Same, 1).unwrap().remove(0);
+        let (same, end) = tries.next().unwrap();
+        let done = lab.adopt(fresh.machine, fresh.revision, same.machine, AdoptMode::Replay, &Control::default());
+        let done = done.unwrap();
+        assert_eq!((done.stop, done.parted.is_none()), (Stop::Batch(StopReason::Done), true));
+        assert_eq!(look(&done.snapshot), look(end));
+    }
+}

@@ -1,0 +1,37 @@
+//! The lab's laws with the real game in real worker processes.
+//!
+//! This executable is its own worker, as the real one is: it starts itself again with `as-worker`. With `as-host` it
+//! is a server that is going to be killed.
+
+mod laws;
+mod losses;
+mod support;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
+
+macro_rules! tests {
+    ($($module:ident: $($name:ident),+;)+) => {
+        vec![$($(Trial::test(concat!(stringify!($module), "::", stringify!($name)), || {
+            $module::$name();
+            Ok(())
+        })),+),+]
+    };
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        [support::AS_WORKER] => return worker::worker_main(),
+        [losses::AS_HOST, movies] => losses::host(movies),
+        _ => {}
+    }
+    let tests = tests! {
+        laws: a_fork_is_a_replay, an_adopted_line_verifies_exactly, a_reseed_is_only_in_the_generators_at_first,
+            chunks_make_no_difference, deleting_frees_everything, a_death_is_a_result;
+        losses: killed_workers_lose_nothing, a_killed_host_loses_nothing_acknowledged;
+    };
+    libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
+}

@@ -1,0 +1,133 @@
+//! Which single keys `press` takes at which prompt.
+
+use wire::{Frame, Key, Menu, Pending, PendingKind, accepts};
+
+/// The keys that turn the pages of a menu: next, previous, first, last.
+pub(crate) const PAGING: [u8; 4] = *b"><^|";
+/// The keys with which a menu selects, deselects, inverts and searches.
+const MENU_COMMANDS: &[u8] = b",\\@.-~:";
+
+/// Whether `press` sends a key at this prompt. `menu`: the menu that is open.
+pub(crate) fn press_accepts(pending: &Pending, menu: Option<&Menu>, key: Key) -> bool {
+    match pending.kind {
+        PendingKind::Choice => accepts(pending, key, true),
+        PendingKind::Text => is_typed(key),
+        PendingKind::Menu => menu_accepts(menu, key),
+        _ => accepts(pending, key, false),
+    }
+}
+
+/// The keys that edit a line: what is printable, and what ends, erases or clears it.
+fn is_typed(Key(byte): Key) -> bool {
+    const CTRL_U: u8 = 0x15;
+    matches!(byte, 0x20..=0x7f | b'\r' | b'\n' | 0x1b | 0x08 | CTRL_U)
+}
+
+fn menu_accepts(menu: Option<&Menu>, key: Key) -> bool {
+    let Key(byte) = key;
+    if matches!(byte, b'\r' | b'\n' | b' ' | 0x1b) || PAGING.contains(&byte) {
+        return true;
+    }
+    let Some(menu) = menu else { return false };
+    if menu.pick == wire::Pick::None {
+        return false;
+    }
+    let character = char::from(byte);
+    let mut entries = menu.entries.iter().filter(|entry| entry.selectable);
+    byte.is_ascii_digit()
+        || MENU_COMMANDS.contains(&byte)
+        || entries.any(|entry| {
+            (entry.page == menu.page && entry.accelerator == Some(character)) || entry.group == Some(character)
+        })
+}
+
+/// What `press` would take here, in words.
+pub(crate) fn what_is_taken(frame: &Frame) -> String {
+    let Some(pending) = &frame.pending else {
+        return "nothing: the game is over".to_owned();
+    };
+    let answers = &pending.answers;
+    match pending.kind {
+        PendingKind::Choice if answers.is_empty() => "an answer, or ESC".to_owned(),
+        PendingKind::Choice => format!("one of {answers:?}, or ESC"),
+        PendingKind::Text => "printable characters, ENTER, BACKSPACE, CTRL_U, ESC".to_owned(),
+        PendingKind::Menu => {
+            "accelerators on this page, counts, `>` `<` `^` `|`, ENTER, ESC; or call select_menu".to_owned()
+        }
+        PendingKind::More | PendingKind::Window => "ENTER, SPACE or ESC".to_owned(),
+        PendingKind::Direction if pending.prompt.is_empty() => "any key".to_owned(),
+        PendingKind::Direction => "h j k l y u b n < > . s, or ESC".to_owned(),
+        PendingKind::Item if answers.is_empty() => "an item's letter, `?`, `*`, `-`, or ESC".to_owned(),
+        PendingKind::Item => format!("an item's letter (suggested: {answers}), `?`, `*`, `-`, or ESC"),
+        PendingKind::Position => {
+            "h j k l y u b n and their capitals to move the cursor, `.` to pick, or ESC".to_owned()
+        }
+        PendingKind::Extended => "letters, ENTER, BACKSPACE, ESC".to_owned(),
+        PendingKind::Command | PendingKind::Count | PendingKind::Key => "any key".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::{MenuEntry, Pick, Stage};
+
+    use super::*;
+
+    fn pending(kind: PendingKind, answers: &str) -> Pending {
+        Pending {
+            kind,
+            stage: Stage::Play,
+            prompt: "Which?".to_owned(),
+            answers: answers.to_owned(),
+            default: None,
+            capacity: None,
+            typed: String::new(),
+        }
+    }
+
+    fn menu(pick: Pick) -> Menu {
+        let entry = |id, accelerator, page| MenuEntry {
+            id,
+            accelerator: Some(accelerator),
+            group: Some(')'),
+            text: String::new(),
+            selectable: true,
+            selected: false,
+            count: None,
+            page,
+        };
+        Menu { title: String::new(), pick, page: 1, pages: 2, entries: vec![entry(0, 'a', 1), entry(1, 'b', 2)] }
+    }
+
+    #[test]
+    fn press_takes_what_a_prompt_means_and_nothing_else() {
+        use PendingKind::{
+            Choice, Command, Count, Direction, Extended, Item, Key as Any, Menu, More, Position, Text, Window,
+        };
+        let any = menu(Pick::Any);
+        let none = menu(Pick::None);
+        for (kind, answers, open, taken, refused) in [
+            (Command, "", None, "hZ\x1b\r\u{1}", ""),
+            (Any, "", None, "hZ\x1b\r\u{1}", ""),
+            (Count, "", None, "0s", "\0"),
+            (Direction, "", None, "hjklyubn.<>\x1b", "aq\r"),
+            (Item, "ab", None, "abZ?*-$\x1b", "\r\u{1}"),
+            (Choice, "ynq", None, "ynq\x1b", "h\r"),
+            (Text, "", None, "aZ ~\r\x1b\u{8}\u{15}", "\u{1}\u{10}\0"),
+            (More, "", None, "\r\n \x1b", "hy>"),
+            (Window, "", None, "\r \x1b", "hy>"),
+            (Position, "", None, "hH.,;<m\x1b", "\r\u{1}"),
+            (Extended, "", None, "pray\r\x1b", "\u{1}"),
+            (Menu, "", Some(&any), "a)><^|,-.~@\\:12\r \x1b", "bhZ$\u{1}"),
+            (Menu, "", Some(&none), "><^|\r \x1b", "a),.1"),
+            (Menu, "", None, "><^|\r \x1b", "a,1"),
+        ] {
+            let pending = pending(kind, answers);
+            for (keys, expected) in [(taken, true), (refused, false)] {
+                for key in keys.chars().map(|c| Key(c as u8)) {
+                    assert_eq!(press_accepts(&pending, open, key), expected, "{kind} {key}");
+                }
+            }
+        }
+    }
+}

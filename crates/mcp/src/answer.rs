@@ -1,0 +1,249 @@
+use wire::{Cursor, Frame, Key, MAP_COLUMNS, MAP_ROWS, PendingKind, Segment, accepts};
+
+use crate::failure::{Code, Failure};
+
+/// A structured answer to what the game waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// A command's key, with a count before it.
+    Command(String, Option<u64>),
+    /// An extended command's name.
+    Extended(String),
+    /// A direction, by word or key.
+    Direction(String),
+    /// An item's letter, with a count before it.
+    Item(String, Option<u64>),
+    /// One of the answers.
+    Choice(String),
+    /// A line of text.
+    Text(String),
+    /// A place on the map.
+    Position(Cursor),
+    /// What stands there has been read.
+    Acknowledge,
+    /// Back out.
+    Cancel,
+}
+
+/// The largest count that is typed before a command or an item.
+pub(crate) const COUNT_MAX: u64 = 32_767;
+/// Bytes that a line of text takes where the game doesn't say.
+const TEXT_BYTES_MAX: usize = 79;
+/// Bytes of the longest extended command's name.
+const EXTENDED_BYTES_MAX: usize = 32;
+
+/// The directions by word, and their keys.
+const DIRECTIONS: [(&str, u8); 11] = [
+    ("north", b'k'),
+    ("south", b'j'),
+    ("west", b'h'),
+    ("east", b'l'),
+    ("northwest", b'y'),
+    ("northeast", b'u'),
+    ("southwest", b'b'),
+    ("southeast", b'n'),
+    ("up", b'<'),
+    ("down", b'>'),
+    ("self", b'.'),
+];
+
+/// The segments that give an answer, each with what it expects, so that none of its keys can mean anything else.
+///
+/// # Errors
+/// `WRONG_PENDING` when the game waits for something else, `INVALID_RESPONSE` when it does not take this answer.
+pub(crate) fn plan(frame: &Frame, answer: &Answer, number_pad: bool) -> Result<Vec<Segment>, Failure> {
+    use PendingKind::{Choice, Command, Direction, Extended, Item, Position, Text};
+    match answer {
+        Answer::Command(key, count) => {
+            expect(frame, &[Command])?;
+            command(key, *count, number_pad)
+        }
+        Answer::Extended(name) => {
+            let kind = expect(frame, &[Command, Extended])?;
+            extended(name, kind, typed(frame))
+        }
+        Answer::Direction(word) => {
+            expect(frame, &[Direction])?;
+            direction(word)
+        }
+        Answer::Item(letter, count) => {
+            expect(frame, &[Item])?;
+            item(frame, letter, *count)
+        }
+        Answer::Choice(letter) => {
+            expect(frame, &[Choice])?;
+            choice(frame, letter)
+        }
+        Answer::Text(text) => {
+            expect(frame, &[Text])?;
+            line(frame, text)
+        }
+        Answer::Position(target) => {
+            expect(frame, &[Position])?;
+            position(frame.screen.cursor, *target)
+        }
+        Answer::Acknowledge => {
+            let kind = expect(frame, &[PendingKind::More, PendingKind::Window])?;
+            Ok(vec![one(Key::ENTER, kind)])
+        }
+        Answer::Cancel => {
+            let kinds: Vec<PendingKind> = PendingKind::ALL.into_iter().filter(|kind| *kind != Command).collect();
+            let kind = expect(frame, &kinds)?;
+            Ok(vec![one(Key::ESC, kind)])
+        }
+    }
+}
+
+fn expect(frame: &Frame, kinds: &[PendingKind]) -> Result<PendingKind, Failure> {
+    let pending = frame.pending.as_ref().map(|pending| pending.kind);
+    if let Some(kind) = pending.filter(|kind| kinds.contains(kind)) {
+        return Ok(kind);
+    }
+    let waits = pending.map_or("nothing", PendingKind::word);
+    let words: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
+    Err(Failure::new(Code::WrongPending, format!("the game waits for: {waits}; this answers: {}", words.join(", ")))
+        .with("pending_kind", waits))
+}
+
+fn refused(message: String) -> Failure {
+    Failure::new(Code::InvalidResponse, message)
+}
+
+fn one(key: Key, kind: PendingKind) -> Segment {
+    Segment { keys: vec![key], expect: Some(kind) }
+}
+
+/// One segment per key, so that each is sent only while the prompt is open.
+fn each(keys: impl IntoIterator<Item = Key>, kind: PendingKind) -> Vec<Segment> {
+    keys.into_iter().map(|key| one(key, kind)).collect()
+}
+
+fn typed(frame: &Frame) -> usize {
+    frame.pending.as_ref().map_or(0, |pending| pending.typed.len())
+}
+
+fn check_count(count: Option<u64>) -> Result<String, Failure> {
+    match count {
+        None => Ok(String::new()),
+        Some(count) if (1..=COUNT_MAX).contains(&count) => Ok(count.to_string()),
+        Some(count) => Err(refused(format!("count is {count}: give a whole number from 1 to {COUNT_MAX}"))),
+    }
+}
+
+fn command(key: &str, count: Option<u64>, number_pad: bool) -> Result<Vec<Segment>, Failure> {
+    let digits = check_count(count)?;
+    let key: Key = key.parse().map_err(|error| Failure::new(Code::InvalidKey, format!("command: {error}")))?;
+    if digits.is_empty() {
+        return Ok(vec![one(key, PendingKind::Command)]);
+    }
+    if number_pad {
+        return Err(refused("digits move the hero with number_pad on: give no count".to_owned()));
+    }
+    let mut segments = Vec::new();
+    for (index, digit) in digits.bytes().enumerate() {
+        let kind = if index == 0 { PendingKind::Command } else { PendingKind::Count };
+        segments.push(one(Key(digit), kind));
+    }
+    segments.push(one(key, PendingKind::Count));
+    Ok(segments)
+}
+
+fn extended(name: &str, kind: PendingKind, typed: usize) -> Result<Vec<Segment>, Failure> {
+    let name = name.strip_prefix('#').unwrap_or(name);
+    let fits =
+        (1..=EXTENDED_BYTES_MAX).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'?');
+    if !fits {
+        return Err(refused(format!("{name:?} names no extended command: give lower-case letters, as in \"pray\"")));
+    }
+    let mut segments = Vec::new();
+    if kind == PendingKind::Command {
+        segments.push(one(Key(b'#'), kind));
+    } else {
+        segments.extend(each(vec![Key(0x08); typed], PendingKind::Extended));
+    }
+    segments.extend(each(name.bytes().map(Key), PendingKind::Extended));
+    segments.push(one(Key::ENTER, PendingKind::Extended));
+    Ok(segments)
+}
+
+fn direction(word: &str) -> Result<Vec<Segment>, Failure> {
+    let known = DIRECTIONS.iter().find(|(name, _)| *name == word).map(|(_, byte)| Key(*byte));
+    let is_direction = |key: &Key| b"hjklyubnHJKLYUBN.s<>".contains(&key.0);
+    let taken = known.or_else(|| word.parse().ok().filter(is_direction));
+    taken.map(|key| vec![one(key, PendingKind::Direction)]).ok_or_else(|| {
+        let words: Vec<&str> = DIRECTIONS.iter().map(|(name, _)| *name).collect();
+        refused(format!("{word:?} is no direction: give one of {} or its key", words.join(", ")))
+    })
+}
+
+fn item(frame: &Frame, letter: &str, count: Option<u64>) -> Result<Vec<Segment>, Failure> {
+    let digits = check_count(count)?;
+    let key: Option<Key> = letter.parse().ok();
+    let taken = key.filter(|key| {
+        let is_letter = *key != Key::ESC && !key.0.is_ascii_digit();
+        is_letter && frame.pending.as_ref().is_some_and(|pending| accepts(pending, *key, true))
+    });
+    let key = taken.ok_or_else(|| {
+        let suggested = frame.pending.as_ref().map(|pending| pending.answers.as_str()).unwrap_or_default();
+        refused(format!("{letter:?} is no item here: give a letter (suggested: {suggested:?}), `?`, `*` or `-`"))
+    })?;
+    // After a digit the game may wait for the rest of a count instead.
+    let mut keys = digits.bytes().map(Key).chain([key]);
+    let mut segments: Vec<Segment> = keys.next().map(|key| one(key, PendingKind::Item)).into_iter().collect();
+    segments.extend(keys.map(|key| Segment { keys: vec![key], expect: None }));
+    Ok(segments)
+}
+
+fn choice(frame: &Frame, letter: &str) -> Result<Vec<Segment>, Failure> {
+    let key: Option<Key> = letter.parse().ok().filter(|key| *key != Key::ESC);
+    let taken = key.filter(|key| frame.pending.as_ref().is_some_and(|pending| accepts(pending, *key, true)));
+    taken.map(|key| vec![one(key, PendingKind::Choice)]).ok_or_else(|| {
+        let answers = frame.pending.as_ref().map(|pending| pending.answers.as_str()).unwrap_or_default();
+        refused(format!("{letter:?} is not among the answers {answers:?}; give cancel to back out"))
+    })
+}
+
+fn line(frame: &Frame, text: &str) -> Result<Vec<Segment>, Failure> {
+    if let Some(character) = text.chars().find(|character| !(' '..='~').contains(character)) {
+        return Err(refused(format!("the text holds {character:?}: only printable ASCII characters can be typed")));
+    }
+    let capacity = frame.pending.as_ref().and_then(|pending| pending.capacity);
+    let max = capacity.map_or(TEXT_BYTES_MAX, usize::from);
+    if text.len() > max {
+        return Err(refused(format!("the text has {} bytes: this prompt takes {max}", text.len())));
+    }
+    let erase = vec![Key(0x08); typed(frame)];
+    let keys = erase.into_iter().chain(text.bytes().map(Key)).chain([Key::ENTER]);
+    Ok(each(keys, PendingKind::Text))
+}
+
+/// Moves the cursor to a place, eight cells at a time where it can. Picking it is another step, once it is there.
+fn position(from: Cursor, to: Cursor) -> Result<Vec<Segment>, Failure> {
+    let on_map = (1..=MAP_ROWS).contains(&usize::from(to.row)) && usize::from(to.column) < MAP_COLUMNS;
+    if !on_map {
+        return Err(refused(format!(
+            "row {}, column {} is not on the map: rows go from 1 to {MAP_ROWS}, columns from 0 to {}",
+            to.row,
+            to.column,
+            MAP_COLUMNS - 1
+        )));
+    }
+    let rows = i32::from(to.row) - i32::from(from.row);
+    let columns = i32::from(to.column) - i32::from(from.column);
+    let mut keys = steps(rows, *b"KkJj");
+    keys.extend(steps(columns, *b"HhLl"));
+    Ok(each(keys, PendingKind::Position))
+}
+
+/// Keys that go so many cells: `keys` are eight back, one back, eight on, one on.
+fn steps(distance: i32, [far_back, back, far_on, on]: [u8; 4]) -> Vec<Key> {
+    let (far, near) = if distance < 0 { (far_back, back) } else { (far_on, on) };
+    let cells = distance.unsigned_abs() as usize;
+    let mut keys = vec![Key(far); cells / 8];
+    keys.extend(vec![Key(near); cells % 8]);
+    keys
+}
+
+#[cfg(test)]
+#[path = "answer_tests.rs"]
+mod tests;

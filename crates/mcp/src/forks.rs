@@ -1,0 +1,365 @@
+use lab::{AdoptMode, Boundary, Luck, MachineId, Revision, Snapshot, Urgency};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use wire::PowerOn;
+
+use crate::arguments::{SeedArgument, size_within, within};
+use crate::batch::{BatchParts, OnMoreArgument, SegmentArgument};
+use crate::failure::{Code, Failure};
+use crate::game::drawn_seed;
+use crate::layers::{self, Layer, Want};
+use crate::play::{PLAYED, run_batch};
+use crate::reply::{self, Call, LAYERS, RUNNING, Reply, STANDING};
+use crate::schema::{Field, Kind};
+use crate::session::Session;
+use crate::tool::{Effect, ToolArguments};
+
+/// Which random numbers a fork draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LuckArgument {
+    /// Those that its parent would draw.
+    Same,
+    /// New ones.
+    Reseed,
+}
+
+/// `fork_create`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ForkCreate {
+    /// "main" (default) or a fork's id.
+    from: Option<String>,
+    /// An earlier boundary of it; now without it.
+    #[schemars(range(min = 0))]
+    boundary: Option<u64>,
+    /// same (default): the fork draws the random numbers that its parent would, so it shows what will happen.
+    /// reseed: it draws new ones.
+    luck: Option<LuckArgument>,
+    /// With luck reseed: the seed; drawn and returned without it.
+    luck_seed: Option<SeedArgument>,
+    /// How many forks. With reseed, each gets seeds of its own.
+    #[schemars(range(min = 1, max = 256))]
+    count: Option<u64>,
+}
+
+const FORKED: &[Field] = &[
+    ("forks", Kind::Objects, "The new forks, each with its id and revision."),
+    ("from", Kind::Text, ""),
+    ("boundary", Kind::Integer, "The boundary that they were forked at."),
+    ("luck", Kind::Text, ""),
+    ("luck_seed", Kind::Text, "The seed of the first; the others' follow from it."),
+];
+
+/// How many forks one call makes.
+const COUNT_MAX: u64 = 256;
+
+impl ToolArguments for ForkCreate {
+    const NAME: &'static str = "fork_create";
+    const TITLE: &'static str = "Fork a machine";
+    const TEXT: &'static str = "Makes forks of a machine as it is now, or as it was at any earlier boundary. A fork is \
+        a whole machine of its own: play on it with fork_run and compare it with fork_diff; the machine that it comes \
+        from doesn't change. luck same shows what would happen; luck reseed asks what might happen under other chance. \
+        Ids are never used again.";
+    const EFFECT: Effect = Effect::Adds;
+    const RESULT: &'static [&'static [Field]] = &[FORKED, RUNNING];
+
+    fn call(self, session: &Session, _: &Call<'_>) -> Result<Reply, Failure> {
+        let count = size_within("count", self.count, 1, 1, COUNT_MAX)?;
+        let luck = match self.luck.unwrap_or(LuckArgument::Same) {
+            LuckArgument::Same if self.luck_seed.is_some() => {
+                return Err(Failure::argument("luck_seed", "`luck_seed` goes with luck \"reseed\""));
+            }
+            LuckArgument::Same => Luck::Same,
+            LuckArgument::Reseed => {
+                let given = self.luck_seed.map(|given| given.seed("luck_seed"));
+                let core = given.unwrap_or_else(drawn_seed)?;
+                Luck::Reseed { core, display: PowerOn::display_seed_for(core) }
+            }
+        };
+        let from = session.machine(self.from.as_deref())?;
+        let snapshot = session.snapshot(from)?;
+        if let Some(boundary) = self.boundary {
+            within("boundary", boundary, 0, snapshot.boundary.0)
+                .map_err(|failure| failure.at(&session.name_of(from), &snapshot))?;
+        }
+        check_room(session, count)?;
+        let made = session.lab.fork(from, self.boundary.map(Boundary), luck, count);
+        let made = made.map_err(|error| session.failure(error, Some(from)))?;
+        let boundary = made.first().map_or(0, |fork| fork.boundary.0);
+        let forks: Vec<Value> = made
+            .iter()
+            .map(|fork| {
+                let name = session.names().add_fork(fork.machine);
+                session.keep_frame(fork);
+                json!({"id": name, "revision": fork.revision.0})
+            })
+            .collect();
+        let seed = match luck {
+            Luck::Same => Value::Null,
+            Luck::Reseed { core, .. } => json!(core),
+        };
+        Ok(Reply::default()
+            .with("forks", forks)
+            .with("from", session.name_of(from))
+            .with("boundary", boundary)
+            .with("luck", luck_word(luck))
+            .with("luck_seed", seed))
+    }
+}
+
+/// Refuses more forks than there may be.
+fn check_room(session: &Session, more: usize) -> Result<(), Failure> {
+    let (now, max) = (session.names().fork_count(), session.limits.forks);
+    if now + more <= max {
+        return Ok(());
+    }
+    let message = format!("{more} more forks beside {now} would exceed the limit of {max}: fork_delete makes room");
+    Err(Failure::new(Code::LimitExceeded, message).with("limit", max))
+}
+
+fn luck_word(luck: Luck) -> &'static str {
+    match luck {
+        Luck::Same => "same",
+        Luck::Reseed { .. } => "reseed",
+    }
+}
+
+/// `fork_run`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ForkRun {
+    /// The fork's id.
+    fork: String,
+    /// The fork's revision that the call is decided on.
+    revision: u64,
+    /// Names of keys: one printable character each, or ENTER ESC SPACE TAB BACKSPACE DELETE, CTRL_A to CTRL_Z, META_x.
+    keys: Option<Vec<String>>,
+    /// A text of which each character is one key.
+    text: Option<String>,
+    /// Parts that each may expect what the game waits for.
+    segments: Option<Vec<SegmentArgument>>,
+    /// What to do at a --More-- or a page of text between keys: stop (default) or dismiss.
+    on_more: Option<OnMoreArgument>,
+    /// Stop once so many turns have passed.
+    #[schemars(range(min = 1, max = 1000000))]
+    turns_max: Option<u64>,
+    /// Send every key whatever the game waits for.
+    force: Option<bool>,
+    /// What to show; screen, status, messages, menu and pending without it.
+    layers: Option<Vec<Layer>>,
+}
+
+impl ToolArguments for ForkRun {
+    const NAME: &'static str = "fork_run";
+    const TITLE: &'static str = "Press keys on a fork";
+    const TEXT: &'static str = "As run, on a fork, and for longer batches. press, respond, select_menu and observe take \
+        a fork's id as machine too.";
+    const EFFECT: Effect = Effect::Plays;
+    const RESULT: &'static [&'static [Field]] = PLAYED;
+
+    fn call(self, session: &Session, call: &Call<'_>) -> Result<Reply, Failure> {
+        let parts = BatchParts {
+            keys: self.keys,
+            text: self.text,
+            segments: self.segments,
+            on_more: self.on_more,
+            turns_max: self.turns_max,
+            force: self.force,
+        };
+        let batch = parts.batch(session.limits.fork_run_keys)?;
+        let fork = session.fork(&self.fork)?;
+        run_batch(session, call, fork, (self.revision, &batch, self.layers), Urgency::Bulk)
+    }
+}
+
+/// How `fork_adopt` takes over a fork.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ModeArgument {
+    /// The main machine goes on from where the fork is.
+    State,
+    /// The fork's keys are pressed on the main machine.
+    Replay,
+}
+
+/// Whether a reseeded fork's luck is taken with it.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum TakeArgument {
+    /// It is.
+    Take,
+}
+
+/// `fork_adopt`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ForkAdopt {
+    /// The fork's id.
+    fork: String,
+    /// The main machine's revision that the call is decided on.
+    revision: u64,
+    /// state (default): main goes on from where the fork is. replay: the fork's keys are pressed on main, under main's
+    /// own luck, and stop where the frames part.
+    mode: Option<ModeArgument>,
+    /// take: with mode state, take a reseeded fork's luck too.
+    luck: Option<TakeArgument>,
+}
+
+const ADOPTED: &[Field] = &[
+    ("common", Kind::Integer, "The last boundary that both lines had in common."),
+    ("inputs", Kind::Integer, "Inputs that main took over since then."),
+    ("old_tip", Kind::Text, "The new fork that holds what main was before (mode state)."),
+    ("stop", Kind::Text, "Why pressing came to its end (mode replay)."),
+    ("parted", Kind::Object, "Where the frames parted (mode replay)."),
+];
+
+impl ToolArguments for ForkAdopt {
+    const NAME: &'static str = "fork_adopt";
+    const TITLE: &'static str = "Take a fork over into main";
+    const TEXT: &'static str = "Has the main machine take over a fork's line. The journal gets the inputs, so its movie \
+        still begins at power-on and verifies. mode state jumps to where the fork is, and main's old tip stays as a \
+        new fork (old_tip); a reseeded fork then needs luck take. mode replay presses the fork's keys on main and \
+        stops at the first frame that is not the fork's: the honest way to play a line that was found under other \
+        luck. The fork stays as it is.";
+    const EFFECT: Effect = Effect::Plays;
+    const RESULT: &'static [&'static [Field]] = &[ADOPTED, STANDING, LAYERS, RUNNING];
+
+    fn call(self, session: &Session, call: &Call<'_>) -> Result<Reply, Failure> {
+        let mode = match (self.mode.unwrap_or(ModeArgument::State), self.luck) {
+            (ModeArgument::State, luck) => AdoptMode::State { take_luck: luck.is_some() },
+            (ModeArgument::Replay, None) => AdoptMode::Replay,
+            (ModeArgument::Replay, Some(TakeArgument::Take)) => {
+                return Err(Failure::argument("luck", "`luck` goes with mode \"state\""));
+            }
+        };
+        let fork = session.fork(&self.fork)?;
+        let main = session.machine(None)?;
+        // Mode state may bring a game that is over back to where it was not, so only the revision is looked at here.
+        let revision = self.revision;
+        if mode == AdoptMode::Replay {
+            session.ready(main, revision)?;
+        } else {
+            // The old tip becomes a fork.
+            check_room(session, 1)?;
+        }
+        call.works_on(session, main);
+        let adopted = session.lab.adopt(main, Revision(revision), fork, mode, &call.control(Urgency::Interactive));
+        let adoption = adopted.map_err(|error| session.failure(error, Some(main)))?;
+        let old_tip = adoption.old_tip.map(|machine| session.names().add_fork(machine));
+        let parted = adoption.parted.as_ref().map(|parted| {
+            json!({
+                "boundary": parted.boundary.0,
+                "key": parted.key.name(),
+                "expected_screen": parted.expected.screen.text().trim_end(),
+            })
+        });
+        let snapshot = reply::settled(&adoption.snapshot);
+        let view = reply::view(session, &snapshot, &Want::of(None), &snapshot.frame.messages);
+        Ok(Reply::default()
+            .with("common", adoption.common.0)
+            .with("inputs", adoption.inputs)
+            .with("old_tip", old_tip)
+            .with("stop", (mode == AdoptMode::Replay).then(|| replay_stop(&adoption.stop)))
+            .with("parted", parted)
+            .extend(view.fields))
+    }
+}
+
+fn replay_stop(stop: &lab::Stop) -> &'static str {
+    match stop {
+        lab::Stop::Condition => "parted",
+        stop => reply::stop_word(stop),
+    }
+}
+
+/// `fork_delete`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ForkDelete {
+    /// The fork's id.
+    fork: String,
+}
+
+impl ToolArguments for ForkDelete {
+    const NAME: &'static str = "fork_delete";
+    const TITLE: &'static str = "Delete a fork";
+    const TEXT: &'static str = "Deletes a fork and frees its memory; calls that run on it stop. Forks of it stay. Its id \
+        is never used again.";
+    const EFFECT: Effect = Effect::Ends;
+    const RESULT: &'static [&'static [Field]] =
+        &[&[("deleted", Kind::Text, "The fork's id."), ("forks", Kind::Integer, "How many there are now.")], RUNNING];
+
+    fn call(self, session: &Session, _: &Call<'_>) -> Result<Reply, Failure> {
+        let fork = session.fork(&self.fork)?;
+        session.cancel_calls_on(fork);
+        session.lab.delete(fork, None).map_err(|error| session.failure(error, None))?;
+        session.names().remove_fork(fork);
+        Ok(Reply::default().with("deleted", self.fork).with("forks", session.names().fork_count()))
+    }
+}
+
+/// `fork_list`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ForkList {
+    /// How many at most; 60 without it.
+    #[schemars(range(min = 1, max = 1024))]
+    limit: Option<u64>,
+    /// How many to pass over.
+    #[schemars(range(min = 0, max = 1000000))]
+    offset: Option<u64>,
+}
+
+impl ToolArguments for ForkList {
+    const NAME: &'static str = "fork_list";
+    const TITLE: &'static str = "List the forks";
+    const TEXT: &'static str = "The forks, oldest first: where each comes from, where it is, and its revision.";
+    const EFFECT: Effect = Effect::Reads;
+    const RESULT: &'static [&'static [Field]] = &[&[
+        ("total", Kind::Integer, ""),
+        ("offset", Kind::Integer, ""),
+        ("next_offset", Kind::Integer, "Where the next page begins, if there is one."),
+        ("forks", Kind::Objects, ""),
+    ]];
+
+    fn call(self, session: &Session, _: &Call<'_>) -> Result<Reply, Failure> {
+        let want = Want {
+            limit: size_within("limit", self.limit, 60, 1, 1_024)?,
+            offset: size_within("offset", self.offset, 0, 0, 1_000_000)?,
+            ..Want::of(None)
+        };
+        let forks: Vec<(String, MachineId)> = session.names().forks().collect();
+        // One may be deleted meanwhile; then it isn't shown.
+        let rows = forks
+            .into_iter()
+            .filter_map(|(name, machine)| Some((name, session.lab.snapshot(machine).ok()?)))
+            .map(|(name, snapshot)| row(session, &name, &snapshot));
+        match layers::page(rows, &want, "forks") {
+            Value::Object(fields) => Ok(Reply::default().extend(fields)),
+            _ => Ok(Reply::default()),
+        }
+    }
+}
+
+fn row(session: &Session, name: &str, snapshot: &Snapshot) -> Value {
+    let lineage = snapshot.lineage.as_ref();
+    json!({
+        "id": name,
+        "from": lineage.map(|lineage| session.name_of(lineage.parent)),
+        "base": lineage.map(|lineage| lineage.base.0),
+        "luck": lineage.map(|lineage| luck_word(lineage.luck)),
+        "luck_seed": lineage.and_then(|lineage| match lineage.luck {
+            Luck::Same => None,
+            Luck::Reseed { core, .. } => Some(core),
+        }),
+        "game": snapshot.game.as_str(),
+        "boundary": snapshot.boundary.0,
+        "revision": snapshot.revision.0,
+        "state": snapshot.lifecycle.word(),
+        "turn": snapshot.frame.turn,
+        "hp": snapshot.frame.status.as_ref().map(|status| status.hp),
+        "pending": snapshot.pending_kind().map(wire::PendingKind::word),
+    })
+}

@@ -1,0 +1,253 @@
+use lab::{Lifecycle, MachineId, Snapshot};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use wire::{Character, CharacterError, Clock, PowerOn, Seed};
+
+use crate::arguments::{Nothing, SeedArgument};
+use crate::failure::{Code, Failure};
+use crate::layers::Want;
+use crate::reply::{self, Call, LAYERS, RUNNING, Reply, STANDING};
+use crate::schema::{Field, Kind};
+use crate::session::Session;
+use crate::tool::{Effect, ToolArguments};
+
+/// `info`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(crate) struct Info(Nothing);
+
+const INFO: &[Field] = &[
+    ("server", Kind::Object, "Name and version."),
+    ("nethack_version", Kind::Text, ""),
+    ("engine_id", Kind::Text, "What decides play."),
+    ("rom_id", Kind::Text, "The bytes of the engine."),
+    ("main", Kind::Object, "The main machine; absent while there is no game."),
+    ("power_on", Kind::Object, "What the main machine was powered on with; new_game takes these again."),
+    ("journal", Kind::Text, "The main machine's journal file."),
+    ("forks", Kind::Integer, "How many there are."),
+    ("movies_dir", Kind::Text, ""),
+    ("out_dir", Kind::Text, ""),
+    ("resumed", Kind::Object, "What was resumed at the start."),
+    ("workers", Kind::Object, ""),
+    ("limits", Kind::Object, ""),
+];
+
+impl ToolArguments for Info {
+    const NAME: &'static str = "info";
+    const TITLE: &'static str = "About the lab and its game";
+    const TEXT: &'static str = "The engine (ROM id, NetHack version), the main machine with its power-on record, \
+        boundary, turn, pending and journal file, the number of forks, and the limits of this server.";
+    const EFFECT: Effect = Effect::Reads;
+    const RESULT: &'static [&'static [Field]] = &[INFO];
+
+    fn call(self, session: &Session, _: &Call<'_>) -> Result<Reply, Failure> {
+        let lab = session.lab.info();
+        let main = session.names().main().map(|machine| session.snapshot(machine)).transpose()?;
+        let limits = &session.limits;
+        let reply = Reply::default()
+            .with("server", json!({"name": "nethack-lab", "version": env!("CARGO_PKG_VERSION")}))
+            .with("nethack_version", lab.nethack_version)
+            .with("engine_id", lab.engine_id)
+            .with("rom_id", lab.rom_id)
+            .with("main", main.as_ref().map_or(Value::Null, |main| short(session, main)))
+            .with("power_on", main.as_ref().map_or(Value::Null, |main| power_on(&main.power_on)))
+            .with(
+                "journal",
+                main.as_ref().and_then(|main| main.journal.as_ref()).map(|path| path.display().to_string()),
+            )
+            .with("forks", session.names().fork_count())
+            .with("movies_dir", session.movies.as_ref().map(|path| path.display().to_string()))
+            .with("out_dir", session.out_dir.as_ref().map(|path| path.display().to_string()))
+            .with("resumed", session.resumed.clone())
+            .with("workers", json!({"count": lab.workers, "lost": lab.workers_lost}))
+            .with(
+                "limits",
+                json!({
+                    "forks": limits.forks,
+                    "run_keys": limits.run_keys,
+                    "fork_run_keys": limits.fork_run_keys,
+                    "inputs_per_machine": lab.limits.inputs,
+                    "message_bytes": limits.message_bytes,
+                    "wait_ms": u64::try_from(limits.wait.as_millis()).unwrap_or(u64::MAX),
+                    "queue": lab.limits.queue,
+                }),
+            );
+        Ok(reply)
+    }
+}
+
+/// A machine in a few fields.
+pub(crate) fn short(session: &Session, snapshot: &Snapshot) -> Value {
+    let mut fields = reply::standing(session, snapshot);
+    fields.insert("turn".to_owned(), json!(snapshot.frame.turn));
+    fields.insert("pending".to_owned(), snapshot.pending_kind().map_or(Value::Null, |kind| json!(kind.word())));
+    Value::Object(fields)
+}
+
+/// A power-on record by the names that `new_game` takes.
+pub(crate) fn power_on(record: &PowerOn) -> Value {
+    let character = &record.character;
+    json!({
+        "seed": record.core_seed,
+        "display_seed": record.display_seed,
+        "level_seed": record.level_seed,
+        "name": character.name,
+        "role": character.role,
+        "race": character.race,
+        "gender": character.gender,
+        "alignment": character.alignment,
+        "options": record.options,
+        "clock": record.clock,
+    })
+}
+
+/// `new_game`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewGame {
+    /// Decides play. Without one, the system draws one, and the result tells it.
+    seed: Option<SeedArgument>,
+    /// Decides only what things look like. Without one, it follows from the seed.
+    display_seed: Option<SeedArgument>,
+    /// Decides the levels. Not available in this version.
+    level_seed: Option<SeedArgument>,
+    /// The hero's name: 1 to 31 letters, digits or underscores.
+    name: Option<String>,
+    /// archeologist, barbarian, caveman, healer, knight, monk, priest, rogue, ranger, samurai, tourist, valkyrie, wizard.
+    role: Option<String>,
+    /// human, elf, dwarf, gnome or orc.
+    race: Option<String>,
+    /// male or female.
+    gender: Option<String>,
+    /// lawful, neutral or chaotic.
+    alignment: Option<String>,
+    /// NetHack options in its own syntax, as in "fruit:melon,!autodig"; only harmless ones are taken.
+    options: Option<String>,
+    /// What time the game takes it to be, in seconds since 1970 UTC.
+    clock: Option<i64>,
+}
+
+impl ToolArguments for NewGame {
+    const NAME: &'static str = "new_game";
+    const TITLE: &'static str = "Begin a game";
+    const TEXT: &'static str = "Powers on the main machine with a new game. Refused while a game runs (GAME_ACTIVE): \
+        quit_game first. What is left open is chosen by the game from its seed; a combination that NetHack lacks is \
+        refused with what would be possible. Seeds are strings. The same power_on gives the same game again. \
+        Forks of the old game stay.";
+    const EFFECT: Effect = Effect::Adds;
+    const RESULT: &'static [&'static [Field]] = &[
+        STANDING,
+        LAYERS,
+        &[("power_on", Kind::Object, "All that fixes this game; new_game takes it again.")],
+        RUNNING,
+    ];
+
+    fn call(self, session: &Session, call: &Call<'_>) -> Result<Reply, Failure> {
+        let record = self.record()?;
+        record.check().map_err(|error| Failure::new(Code::InvalidArgument, error.to_string()))?;
+        let snapshot = begin(session, record)?;
+        call.works_on(session, snapshot.machine);
+        let fields = Want::of(None);
+        Ok(reply::view(session, &snapshot, &fields, &snapshot.frame.messages)
+            .with("power_on", power_on(&snapshot.power_on)))
+    }
+}
+
+impl NewGame {
+    fn record(self) -> Result<PowerOn, Failure> {
+        let seed =
+            |given: &Option<SeedArgument>, field: &str| given.as_ref().map(|given| given.seed(field)).transpose();
+        let core_seed = match seed(&self.seed, "seed")? {
+            Some(seed) => seed,
+            None => drawn_seed()?,
+        };
+        let mut record = PowerOn::from_seed(core_seed);
+        if let Some(seed) = seed(&self.display_seed, "display_seed")? {
+            record.display_seed = seed;
+        }
+        record.level_seed = seed(&self.level_seed, "level_seed")?;
+        record.character = Character {
+            name: self.name.unwrap_or(record.character.name),
+            role: word(self.role.as_deref(), "role")?,
+            race: word(self.race.as_deref(), "race")?,
+            gender: word(self.gender.as_deref(), "gender")?,
+            alignment: word(self.alignment.as_deref(), "alignment")?,
+        };
+        record.options = self.options.unwrap_or_default();
+        if let Some(seconds) = self.clock {
+            record.clock = Clock::new(seconds).map_err(|error| Failure::argument("clock", error.to_string()))?;
+        }
+        Ok(record)
+    }
+}
+
+fn word<T: std::str::FromStr<Err = CharacterError>>(given: Option<&str>, field: &str) -> Result<Option<T>, Failure> {
+    let parsed = given.map(str::parse).transpose();
+    parsed.map_err(|error| Failure::argument(field, format!("argument `{field}`: {error}")))
+}
+
+/// A seed from the system.
+///
+/// # Errors
+/// The system gives no random bytes.
+pub(crate) fn drawn_seed() -> Result<Seed, Failure> {
+    let drawn = getrandom::u64();
+    drawn.map(Seed).map_err(|error| Failure::new(Code::EngineFailure, format!("no seed can be drawn: {error}")))
+}
+
+/// Powers on a game in the place of the one that is over.
+pub(crate) fn begin(session: &Session, record: PowerOn) -> Result<Snapshot, Failure> {
+    let _beginning = session.beginning.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let old = session.names().main();
+    if let Some(old) = old {
+        let snapshot = session.snapshot(old)?;
+        let is_over = matches!(snapshot.lifecycle, Lifecycle::Ended | Lifecycle::Aborted | Lifecycle::Failed)
+            || snapshot.ended.is_some();
+        if !is_over {
+            let message = "a game runs on the main machine: quit_game ends it";
+            return Err(Failure::new(Code::GameActive, message).at(crate::names::MAIN, &snapshot));
+        }
+    }
+    let new = session.lab.new_game(record, session.movies.is_some()).map_err(|error| session.failure(error, None))?;
+    session.names().set_main(new.machine);
+    if let Some(old) = old {
+        remove_old(session, old);
+    }
+    Ok(new)
+}
+
+/// The old main machine has no name any more; only its journal stays.
+fn remove_old(session: &Session, old: MachineId) {
+    let closed = session.lab.close(old, None).and_then(|_| session.lab.delete(old, None));
+    if let Err(error) = closed {
+        tracing::warn!(%error, "the old game could not be put away");
+    }
+}
+
+/// `quit_game`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(crate) struct QuitGame(Nothing);
+
+impl ToolArguments for QuitGame {
+    const NAME: &'static str = "quit_game";
+    const TITLE: &'static str = "End the game";
+    const TEXT: &'static str = "Ends the main machine's game now, whatever it waits for; calls that run on it stop. Its \
+        last frame stays readable, and its movie can still be exported and verified until the next new_game. \
+        Repeating it is harmless.";
+    const EFFECT: Effect = Effect::Ends;
+    const RESULT: &'static [&'static [Field]] = &[STANDING, LAYERS, RUNNING];
+
+    fn call(self, session: &Session, _: &Call<'_>) -> Result<Reply, Failure> {
+        let main = session.machine(None)?;
+        session.cancel_calls_on(main);
+        let closed = session.lab.close(main, None);
+        let snapshot = closed.map_err(|error| session.failure(error, Some(main)))?;
+        Ok(Reply::default().extend(view_fields(session, &snapshot)))
+    }
+}
+
+fn view_fields(session: &Session, snapshot: &Snapshot) -> Map<String, Value> {
+    reply::view(session, &reply::settled(snapshot), &Want::of(None), &snapshot.frame.messages).fields
+}

@@ -1,0 +1,207 @@
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::scan::IdScanner;
+
+/// JSON-RPC's codes.
+const PARSE_ERROR: i32 = -32_700;
+const INVALID_REQUEST: i32 = -32_600;
+
+/// What came of reading a line.
+enum Line {
+    /// A line that is not too long, without its end.
+    Whole,
+    /// A line that is; it was dropped as it came.
+    TooLong { bytes: usize, id: Option<Value> },
+    /// There are no more. What stood after the last line's end is no message.
+    End,
+}
+
+/// Hands the client's messages on, line by line. What is too long, or no JSON, is answered here and goes no further, so
+/// that nothing behind the gate has to be afraid of it. Ends with the client's stream.
+///
+/// # Errors
+/// The streams'.
+pub(crate) async fn admit(
+    from_client: impl AsyncRead + Unpin,
+    mut to_server: impl AsyncWrite + Unpin,
+    to_client: UnboundedSender<Vec<u8>>,
+    bytes_max: usize,
+) -> std::io::Result<()> {
+    let mut reader = BufReader::with_capacity(64 << 10, from_client);
+    let mut line = Vec::new();
+    loop {
+        let refusal = match read_line(&mut reader, &mut line, bytes_max).await? {
+            Line::End => return to_server.shutdown().await,
+            Line::TooLong { bytes, id } => {
+                tracing::warn!(bytes, bytes_max, "a message was too long");
+                let message = format!("the message has {bytes} bytes: at most {bytes_max} are taken");
+                Some(refusal(INVALID_REQUEST, &message, id))
+            }
+            Line::Whole if line.iter().all(u8::is_ascii_whitespace) => continue,
+            Line::Whole => judge(&line),
+        };
+        match refusal {
+            Some(refusal) => {
+                // The writer ends only with the server.
+                let _ = to_client.send(refusal);
+            }
+            None => {
+                line.push(b'\n');
+                to_server.write_all(&line).await?;
+                to_server.flush().await?;
+            }
+        }
+    }
+}
+
+/// The refusal of what is no JSON object.
+fn judge(line: &[u8]) -> Option<Vec<u8>> {
+    match serde_json::from_slice::<Value>(line) {
+        Ok(Value::Object(_)) => None,
+        Ok(_) => Some(refusal(INVALID_REQUEST, "a message is one JSON object a line", None)),
+        Err(error) => {
+            tracing::warn!(%error, "a message is no JSON");
+            Some(refusal(PARSE_ERROR, &format!("the message is no JSON: {error}"), None))
+        }
+    }
+}
+
+/// An error response. One to a message whose id isn't known has none.
+fn refusal(code: i32, message: &str, id: Option<Value>) -> Vec<u8> {
+    let mut response = json!({"jsonrpc": "2.0", "error": {"code": code, "message": message}});
+    if let Some(id) = id {
+        response["id"] = id;
+    }
+    let mut line = response.to_string().into_bytes();
+    line.push(b'\n');
+    line
+}
+
+async fn read_line(
+    reader: &mut (impl AsyncBufReadExt + Unpin),
+    line: &mut Vec<u8>,
+    bytes_max: usize,
+) -> std::io::Result<Line> {
+    line.clear();
+    let mut scanner: Option<IdScanner> = None;
+    let mut bytes = 0_usize;
+    loop {
+        let available = reader.fill_buf().await?;
+        if available.is_empty() {
+            return Ok(Line::End);
+        }
+        let end = available.iter().position(|byte| *byte == b'\n');
+        let part = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
+        bytes += part.len();
+        if let Some(scanner) = &mut scanner {
+            scanner.feed(part);
+        } else if bytes > bytes_max {
+            let mut new = IdScanner::default();
+            new.feed(line);
+            new.feed(part);
+            scanner = Some(new);
+            *line = Vec::new();
+        } else {
+            line.extend_from_slice(part);
+        }
+        let used = end.map_or(available.len(), |end| end + 1);
+        reader.consume(used);
+        if end.is_some() {
+            return Ok(match scanner {
+                Some(scanner) => Line::TooLong { bytes, id: scanner.id() },
+                None => Line::Whole,
+            });
+        }
+    }
+}
+
+/// Writes whole lines to the client, from the server behind the gate and from the gate itself, until both have ended.
+///
+/// # Errors
+/// The client's stream is closed.
+pub(crate) async fn emit(
+    from_server: impl AsyncRead + Unpin,
+    mut from_gate: tokio::sync::mpsc::UnboundedReceiver<Vec<u8>>,
+    mut to_client: impl AsyncWrite + Unpin,
+) -> std::io::Result<()> {
+    let mut reader = BufReader::with_capacity(64 << 10, from_server);
+    // A line that is read in parts, kept across the turns of the loop.
+    let mut line = Vec::new();
+    let mut server_ended = false;
+    let mut gate_ended = false;
+    while !(server_ended && gate_ended) {
+        tokio::select! {
+            read = reader.read_until(b'\n', &mut line), if !server_ended => match read? {
+                0 => server_ended = true,
+                _ if line.ends_with(b"\n") => {
+                    to_client.write_all(&line).await?;
+                    to_client.flush().await?;
+                    line.clear();
+                }
+                _ => {}
+            },
+            refusal = from_gate.recv(), if !gate_ended => match refusal {
+                None => gate_ended = true,
+                Some(refusal) => {
+                    to_client.write_all(&refusal).await?;
+                    to_client.flush().await?;
+                }
+            },
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt;
+    use tokio::sync::mpsc;
+
+    use super::*;
+
+    /// What gets through the gate, and what the client is told, for what a client sends.
+    fn pass(sent: &[u8], bytes_max: usize) -> (String, Vec<Value>) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let (near, mut far) = tokio::io::duplex(1 << 20);
+            let (sender, mut receiver) = mpsc::unbounded_channel();
+            admit(sent, near, sender, bytes_max).await.unwrap();
+            let mut through = String::new();
+            far.read_to_string(&mut through).await.unwrap();
+            let mut told = Vec::new();
+            while let Some(line) = receiver.recv().await {
+                assert_eq!(line.last(), Some(&b'\n'));
+                told.push(serde_json::from_slice(&line).unwrap());
+            }
+            (through, told)
+        })
+    }
+
+    #[test]
+    fn messages_pass_and_the_rest_is_answered() {
+        let (through, told) = pass(b"{\"id\":1}\r\n\n  \n{\"id\":2}\n", 100);
+        assert_eq!(through, "{\"id\":1}\r\n{\"id\":2}\n");
+        assert!(told.is_empty());
+        let (through, told) = pass(b"garbage\n[1]\n\xff\xfe\n{\"id\":3}\n{\"cut", 100);
+        assert_eq!(through, "{\"id\":3}\n");
+        let codes: Vec<i64> = told.iter().map(|told| told["error"]["code"].as_i64().unwrap()).collect();
+        assert_eq!(codes, [-32_700, -32_600, -32_700]);
+        assert!(told.iter().all(|told| told.get("id").is_none()));
+    }
+
+    #[test]
+    fn a_long_message_is_answered_by_its_id_and_the_next_one_passes() {
+        let padding = "x".repeat(300_000);
+        let sent = format!("{{\"method\":\"{padding}\",\"id\":\"late\"}}\n{{\"id\":9}}\n");
+        let (through, told) = pass(sent.as_bytes(), 100_000);
+        assert_eq!(through, "{\"id\":9}\n");
+        assert_eq!(told.len(), 1);
+        assert_eq!(told[0]["id"], json!("late"));
+        assert!(told[0]["error"]["message"].as_str().unwrap().contains("100000"));
+        let exact = format!("{{\"a\":\"{}\"}}\n", "y".repeat(92));
+        assert_eq!(pass(exact.as_bytes(), 100).0, exact);
+        assert_eq!(pass(exact.as_bytes(), 99).1.len(), 1);
+    }
+}

@@ -1,0 +1,320 @@
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use wire::{COLUMNS, Frame, MAP_COLUMNS, MAP_ROWS, Menu, Message, Pending, ROWS, Stage};
+
+use crate::changes;
+use crate::failure::Failure;
+
+/// A part of a frame that can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Layer {
+    /// The 24 rows of the terminal.
+    Screen,
+    /// The 21 rows of the map, and where the hero is.
+    Map,
+    /// Each cell that isn't blank: character, colour, glyph number.
+    Cells,
+    /// The status lines as fields.
+    Status,
+    /// Messages.
+    Messages,
+    /// What the hero carries.
+    Inventory,
+    /// The menu that is open, all pages.
+    Menu,
+    /// The page of text that is open, all lines.
+    Window,
+    /// What the game waits for (always given).
+    Pending,
+    /// What is not as it was at an earlier revision.
+    Changes,
+}
+
+/// What a call shows when it doesn't say.
+pub(crate) const DEFAULT_LAYERS: [Layer; 5] =
+    [Layer::Screen, Layer::Status, Layer::Messages, Layer::Menu, Layer::Pending];
+
+/// A part of the terminal, counted from 0, both ends included.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rectangle {
+    /// First row, 0 to 23.
+    #[schemars(range(min = 0, max = 23))]
+    top: u64,
+    /// First column, 0 to 79.
+    #[schemars(range(min = 0, max = 79))]
+    left: u64,
+    /// Last row, 0 to 23.
+    #[schemars(range(min = 0, max = 23))]
+    bottom: u64,
+    /// Last column, 0 to 79.
+    #[schemars(range(min = 0, max = 79))]
+    right: u64,
+}
+
+impl Rectangle {
+    /// Refuses what lies outside the terminal or upside down.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let (rows, columns) = (ROWS as u64, COLUMNS as u64);
+        let fits = self.top <= self.bottom && self.bottom < rows && self.left <= self.right && self.right < columns;
+        if fits {
+            return Ok(());
+        }
+        Err(Failure::argument(
+            "rectangle",
+            format!(
+                "argument `rectangle` is rows {}–{}, columns {}–{}: rows go from 0 to {}, columns from 0 to {}",
+                self.top,
+                self.bottom,
+                self.left,
+                self.right,
+                rows - 1,
+                columns - 1
+            ),
+        ))
+    }
+
+    fn holds(&self, row: usize, column: usize) -> bool {
+        (self.top..=self.bottom).contains(&(row as u64)) && (self.left..=self.right).contains(&(column as u64))
+    }
+}
+
+/// What of a frame is to be shown.
+#[derive(Clone, Debug)]
+pub(crate) struct Want {
+    pub(crate) layers: Vec<Layer>,
+    pub(crate) rectangle: Option<Rectangle>,
+    /// The revision that changes are counted from, and the frame of it where that is still kept.
+    pub(crate) since: Option<(u64, Option<Arc<Frame>>)>,
+    pub(crate) offset: usize,
+    pub(crate) limit: usize,
+}
+
+/// How many items of a long layer an answer holds unless it is asked for more.
+pub(crate) const LIMIT_DEFAULT: usize = 120;
+/// How many items of a long layer an answer may hold.
+pub(crate) const LIMIT_MAX: u64 = 2_000;
+
+impl Want {
+    /// What a call shows that may only name layers.
+    pub(crate) fn of(layers: Option<Vec<Layer>>) -> Self {
+        Self {
+            layers: layers.unwrap_or_else(|| DEFAULT_LAYERS.to_vec()),
+            rectangle: None,
+            since: None,
+            offset: 0,
+            limit: LIMIT_DEFAULT,
+        }
+    }
+
+    pub(crate) fn has(&self, layer: Layer) -> bool {
+        self.layers.contains(&layer)
+    }
+}
+
+/// The layers of a frame, but for messages.
+pub(crate) fn show(frame: &Frame, want: &Want) -> Map<String, Value> {
+    let mut out = Map::new();
+    let mut put = |name: &str, value: Value| {
+        out.insert(name.to_owned(), value);
+    };
+    put("turn", json!(frame.turn));
+    put("pending", frame.pending.as_ref().map_or(Value::Null, pending));
+    if want.has(Layer::Screen) {
+        put("screen", json!(frame.screen.text().trim_end()));
+        put("cursor", cursor(frame));
+    }
+    if want.has(Layer::Map) {
+        put("map", map(frame));
+    }
+    if want.has(Layer::Cells) {
+        put("cells", cells(frame, want));
+    }
+    if want.has(Layer::Status) {
+        put("status", serde_json::to_value(&frame.status).unwrap_or_default());
+    }
+    if want.has(Layer::Inventory) {
+        put("inventory", inventory(frame));
+    }
+    if want.has(Layer::Menu) {
+        put("menu", frame.menu.as_ref().map_or(Value::Null, |open| menu(open, want)));
+    }
+    if want.has(Layer::Window) {
+        let lines =
+            frame.window.as_ref().map(|window| page(window.lines.iter().map(|line| json!(line)), want, "lines"));
+        put("window", lines.unwrap_or_default());
+    }
+    if want.has(Layer::Changes)
+        && let Some((since, before)) = &want.since
+    {
+        put("changes", changes::since(*since, before.as_deref(), frame));
+    }
+    out
+}
+
+/// What the game waits for; parts that say nothing are left out.
+pub(crate) fn pending(pending: &Pending) -> Value {
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    json!({
+        "kind": pending.kind.word(),
+        "prompt": some(&pending.prompt),
+        "answers": some(&pending.answers),
+        "default": pending.default,
+        "capacity": pending.capacity,
+        "typed": some(&pending.typed),
+        "stage": match pending.stage {
+            Stage::Play => None,
+            Stage::Start => Some("start"),
+            Stage::Ending => Some("ending"),
+        },
+    })
+}
+
+/// Messages as results show them: `shown` only where it is false.
+pub(crate) fn messages(messages: &[Message]) -> Value {
+    messages
+        .iter()
+        .map(|message| {
+            json!({
+                "id": message.id,
+                "turn": message.turn,
+                "text": message.text,
+                "shown": (!message.shown).then_some(false),
+            })
+        })
+        .collect()
+}
+
+fn cursor(frame: &Frame) -> Value {
+    json!({"row": frame.screen.cursor.row, "column": frame.screen.cursor.column})
+}
+
+fn map(frame: &Frame) -> Value {
+    let rows: Vec<String> = (1..=MAP_ROWS).map(|row| frame.screen.row(row).trim_end().to_owned()).collect();
+    json!({
+        "first_row": 1,
+        "rows": rows,
+        "hero": frame.hero.map(|hero| json!({"row": hero.row, "column": hero.column})),
+        "cursor": cursor(frame),
+        // A menu or a text lies on the terminal, so what is under it can't be read from there.
+        "covered": (frame.menu.is_some() || frame.window.is_some()).then_some(true),
+    })
+}
+
+fn cells(frame: &Frame, want: &Want) -> Value {
+    let at = |row: usize, column: usize| {
+        let index = row * COLUMNS + column;
+        let glyph = (1..=MAP_ROWS)
+            .contains(&row)
+            .then(|| frame.glyphs.get((row - 1) * MAP_COLUMNS + column))
+            .flatten()
+            .filter(|_| column < MAP_COLUMNS);
+        let attributes = frame.screen.attributes.get(index).copied().unwrap_or(0);
+        json!({
+            "row": row,
+            "column": column,
+            "char": frame.screen.at(row, column),
+            "color": frame.screen.colors.get(index),
+            "attributes": (attributes != 0).then_some(attributes),
+            "glyph": glyph,
+        })
+    };
+    let all = (0..ROWS)
+        .flat_map(|row| (0..COLUMNS).map(move |column| (row, column)))
+        .filter(|&(row, column)| frame.screen.at(row, column) != ' ')
+        .filter(|&(row, column)| want.rectangle.is_none_or(|rectangle| rectangle.holds(row, column)))
+        .map(|(row, column)| at(row, column));
+    page(all, want, "items")
+}
+
+fn inventory(frame: &Frame) -> Value {
+    frame
+        .inventory
+        .iter()
+        .map(|item| json!({"letter": item.letter, "text": item.text, "class": item.class, "glyph": item.glyph}))
+        .collect()
+}
+
+fn menu(menu: &Menu, want: &Want) -> Value {
+    let entries = menu.entries.iter().map(|entry| {
+        json!({
+            "id": entry.id,
+            "accelerator": entry.accelerator,
+            "group": entry.group,
+            "text": entry.text,
+            "selectable": entry.selectable,
+            "selected": entry.selectable.then_some(entry.selected),
+            "count": entry.count,
+            "page": (menu.pages > 1).then_some(entry.page),
+        })
+    });
+    let mut value = page(entries, want, "entries");
+    value["title"] = json!((!menu.title.is_empty()).then_some(&menu.title));
+    value["pick"] = json!(menu.pick);
+    value["page"] = json!(menu.page);
+    value["pages"] = json!(menu.pages);
+    value
+}
+
+/// A part of a list, with what there is in all where it is not the whole.
+pub(crate) fn page(items: impl Iterator<Item = Value>, want: &Want, name: &str) -> Value {
+    let all: Vec<Value> = items.collect();
+    let total = all.len();
+    let some: Vec<Value> = all.into_iter().skip(want.offset).take(want.limit).collect();
+    let next = want.offset + some.len();
+    let mut value = json!({
+        "total": total,
+        "offset": (want.offset > 0).then_some(want.offset),
+        "next_offset": (next < total).then_some(next),
+    });
+    value[name] = Value::Array(some);
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn want(layers: &[Layer]) -> Want {
+        Want::of(Some(layers.to_vec()))
+    }
+
+    fn frame_with(texts: &[(usize, usize, &str)]) -> Frame {
+        let mut frame = Frame::default();
+        for &(row, column, text) in texts {
+            for (index, byte) in text.bytes().enumerate() {
+                frame.screen.chars[row * COLUMNS + column + index] = byte;
+            }
+        }
+        frame
+    }
+
+    #[test]
+    fn only_what_is_asked_for_is_shown_and_pending_always() {
+        let frame = frame_with(&[(1, 2, "@.")]);
+        let shown = show(&frame, &want(&[Layer::Screen]));
+        assert_eq!(shown["screen"], json!("\n  @."));
+        assert!(shown.contains_key("pending") && !shown.contains_key("status"));
+        assert!(!show(&frame, &want(&[])).contains_key("screen"));
+    }
+
+    #[test]
+    fn cells_are_paged_within_their_rectangle() {
+        let frame = frame_with(&[(3, 70, "abcdef"), (9, 0, "xyz")]);
+        let mut want = want(&[Layer::Cells]);
+        want.rectangle = Some(Rectangle { top: 3, left: 71, bottom: 9, right: 79 });
+        want.limit = 2;
+        want.offset = 1;
+        let cells = &show(&frame, &want)["cells"];
+        assert_eq!(cells["total"], json!(5));
+        assert_eq!(cells["next_offset"], json!(3));
+        assert_eq!(cells["items"][0]["char"], json!("c"));
+        assert!(want.rectangle.unwrap().check().is_ok());
+        let outside = Rectangle { top: 0, left: 0, bottom: 24, right: 79 };
+        assert!(outside.check().unwrap_err().message.contains("24"));
+    }
+}

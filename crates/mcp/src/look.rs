@@ -1,0 +1,223 @@
+use std::time::Duration;
+
+use lab::{Boundary, Revision, Snapshot, Urgency};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::arguments::{size_within, within};
+use crate::failure::{Failure, key_names};
+use crate::layers::{self, LIMIT_DEFAULT, LIMIT_MAX, Layer, Rectangle, Want};
+use crate::reply::{self, Call, LAYERS, RUNNING, Reply, STANDING};
+use crate::schema::{Field, Kind};
+use crate::session::Session;
+use crate::tool::{Effect, ToolArguments};
+
+/// `observe`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Observe {
+    /// "main" (default) or a fork's id.
+    machine: Option<String>,
+    /// What to show; screen, status, messages, menu and pending without it.
+    layers: Option<Vec<Layer>>,
+    /// Give the messages after this id, oldest first, instead of those since the last boundary.
+    #[schemars(range(min = 0))]
+    after_message_id: Option<u64>,
+    /// For `changes`: the revision to compare with. With `wait_ms`: wait until the machine is past it.
+    #[schemars(range(min = 0))]
+    since_revision: Option<u64>,
+    /// Wait up to so many milliseconds for a change, or for the operation.
+    #[schemars(range(min = 0, max = 60000))]
+    wait_ms: Option<u64>,
+    /// The id of an operation whose result is wanted.
+    operation: Option<String>,
+    /// For `cells`: only this part of the terminal.
+    rectangle: Option<Rectangle>,
+    /// For cells, menu, window and messages: how many items at most.
+    #[schemars(range(min = 1, max = 2000))]
+    limit: Option<u64>,
+    /// For cells, menu and window: how many items to pass over.
+    #[schemars(range(min = 0, max = 1000000))]
+    offset: Option<u64>,
+}
+
+const OPERATION: &[Field] = &[
+    ("operation", Kind::Object, "The operation that was asked about, with its result once it is there."),
+    ("unchanged", Kind::Flag, "wait_ms passed without a change."),
+];
+
+/// How long `observe` waits at most.
+const WAIT_MS_MAX: u64 = 60_000;
+
+impl ToolArguments for Observe {
+    const NAME: &'static str = "observe";
+    const TITLE: &'static str = "Look at a machine";
+    const TEXT: &'static str = "Shows a machine as it is, all from one boundary. Never sends a key and never changes \
+        anything. Layers: screen (rows from 0; the map is on rows 1 to 21), map, cells (characters, colours and glyph \
+        numbers of a rectangle), status, messages, inventory, menu (entries of all pages, with the ids that select_menu \
+        takes), window (all lines of an open text), changes (rows and fields that differ since since_revision). \
+        pending is always there. wait_ms waits for a change past since_revision, or for an operation.";
+    const EFFECT: Effect = Effect::Reads;
+    const RESULT: &'static [&'static [Field]] = &[STANDING, LAYERS, OPERATION];
+
+    fn call(self, session: &Session, call: &Call<'_>) -> Result<Reply, Failure> {
+        let wait = Duration::from_millis(within("wait_ms", self.wait_ms.unwrap_or(0), 0, WAIT_MS_MAX)?);
+        if let Some(rectangle) = &self.rectangle {
+            rectangle.check()?;
+        }
+        let limit = size_within("limit", self.limit, LIMIT_DEFAULT, 1, LIMIT_MAX)?;
+        let offset = size_within("offset", self.offset, 0, 0, 1_000_000)?;
+        let operation = self.operation.as_deref();
+        let operation = operation.map(|name| session.operations.look(name, wait, || call.cancel.is_cancelled()));
+        let operation = operation.transpose()?;
+        let machine = match (&operation, session.machine(self.machine.as_deref())) {
+            (_, Ok(machine)) => machine,
+            // An operation's result can be had also where there is no machine to be seen beside it.
+            (Some((state, _)), Err(_)) if self.machine.is_none() => {
+                return Ok(Reply::default().with("operation", state.clone()));
+            }
+            (_, Err(failure)) => return Err(failure),
+        };
+        let mut unchanged = false;
+        let snapshot = match self.since_revision {
+            Some(since) if operation.is_none() && !wait.is_zero() => {
+                let changed = wait_past(session, call, machine, Revision(since), wait)?;
+                unchanged = changed.is_none();
+                changed.map_or_else(|| session.snapshot(machine), Ok)?
+            }
+            _ => session.snapshot(machine)?,
+        };
+        let want = Want {
+            layers: self.layers.clone().unwrap_or_else(|| Want::of(None).layers),
+            rectangle: self.rectangle,
+            since: self.since_revision.map(|since| (since, session.kept_frame(machine, since))),
+            offset,
+            limit,
+        };
+        if want.has(Layer::Changes) && want.since.is_none() {
+            return Err(Failure::argument("since_revision", "layer `changes` needs `since_revision`"));
+        }
+        let mut reply = match self.after_message_id {
+            Some(after) => with_messages(session, &snapshot, &want, after)?,
+            None => reply::view(session, &snapshot, &want, &snapshot.frame.messages),
+        };
+        if unchanged {
+            reply = reply.with("unchanged", true);
+        }
+        if let Some((state, result)) = operation {
+            reply = reply.with("operation", state);
+            reply.blobs = result.map(|result| result.blobs).unwrap_or_default();
+        }
+        Ok(reply)
+    }
+}
+
+/// Waits in slices, so that a cancelled call ends soon.
+fn wait_past(
+    session: &Session,
+    call: &Call<'_>,
+    machine: lab::MachineId,
+    since: Revision,
+    wait: Duration,
+) -> Result<Option<Snapshot>, Failure> {
+    let slice = Duration::from_millis(100);
+    let mut left = wait;
+    loop {
+        let changed = session.lab.wait(machine, since, left.min(slice));
+        let changed = changed.map_err(|error| session.failure(error, None))?;
+        left = left.saturating_sub(slice);
+        if changed.is_some() || left.is_zero() || call.cancel.is_cancelled() {
+            return Ok(changed);
+        }
+    }
+}
+
+/// The view with a page of the message log instead of the last messages.
+fn with_messages(session: &Session, snapshot: &Snapshot, want: &Want, after: u64) -> Result<Reply, Failure> {
+    let page = session.lab.messages_after(snapshot.machine, after);
+    let page = page.map_err(|error| session.failure(error, None))?;
+    let some = page.messages.get(..want.limit).unwrap_or(&page.messages);
+    let more = some.len() < page.messages.len();
+    let mut reply = reply::view(session, snapshot, want, &[]).with("messages", layers::messages(some));
+    if more {
+        reply = reply.with("messages_more", true);
+    }
+    if page.truncated {
+        reply = reply.with("messages_truncated", true);
+    }
+    Ok(reply)
+}
+
+/// `history`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct History {
+    /// "main" (default) or a fork's id.
+    machine: Option<String>,
+    /// The boundary to begin at.
+    #[schemars(range(min = 0))]
+    from: u64,
+    /// The boundary to end before; the machine's own without it.
+    #[schemars(range(min = 0))]
+    to: Option<u64>,
+    /// With layers, the frame of boundary `from` is made again and shown.
+    layers: Option<Vec<Layer>>,
+    /// How many inputs at most.
+    #[schemars(range(min = 1, max = 2000))]
+    limit: Option<u64>,
+}
+
+const HISTORY: &[Field] = &[
+    ("from", Kind::Integer, "The boundary at which the first input was pressed."),
+    ("inputs", Kind::Texts, "Names of keys."),
+    ("next", Kind::Integer, "Where the next page begins, if there is one."),
+    ("reseeds", Kind::Objects, "New seeds at boundaries of this page."),
+    ("frame", Kind::Object, "The frame of boundary `from`."),
+];
+
+impl ToolArguments for History {
+    const NAME: &'static str = "history";
+    const TITLE: &'static str = "Earlier inputs and frames";
+    const TEXT: &'static str = "The inputs that a machine was given, in order, from a boundary on; with layers also the \
+        frame of boundary `from`, made again by replay. Changes nothing. To play on from an earlier boundary, call \
+        fork_create with it.";
+    const EFFECT: Effect = Effect::Computes;
+    const RESULT: &'static [&'static [Field]] = &[STANDING, HISTORY, RUNNING];
+
+    fn call(self, session: &Session, call: &Call<'_>) -> Result<Reply, Failure> {
+        let machine = session.machine(self.machine.as_deref())?;
+        let snapshot = session.snapshot(machine)?;
+        let failed = |error| session.failure(error, Some(machine));
+        let limit = size_within("limit", self.limit, LIMIT_DEFAULT, 1, LIMIT_MAX)?;
+        let end = snapshot.boundary.0;
+        let from = within("from", self.from, 0, end)?;
+        let to = within("to", self.to.unwrap_or(end), from, end)?;
+        let count = limit.min(usize::try_from(to - from).unwrap_or(usize::MAX));
+        let page = session.lab.history(machine, Boundary(from), count).map_err(failed)?;
+        let keys: Vec<wire::Key> = page.steps.iter().map(|step| step.key).collect();
+        let next = from + keys.len() as u64;
+        let reseeds: Vec<Value> = page
+            .reseeds
+            .iter()
+            .map(|reseed| json!({"at": reseed.at.0, "seed": reseed.core, "display_seed": reseed.display}))
+            .collect();
+        let mut reply = Reply::default()
+            .extend(reply::standing(session, &snapshot))
+            .with("from", from)
+            .with("inputs", key_names(&keys))
+            .with("next", (next < to).then_some(next))
+            .with("reseeds", (!reseeds.is_empty()).then_some(reseeds));
+        if self.layers.is_some() {
+            let control = call.control(Urgency::Bulk);
+            let frame = session.lab.frame_at(machine, Boundary(from), &control).map_err(failed)?;
+            let want = Want::of(self.layers);
+            let mut fields = layers::show(&frame, &want);
+            if want.has(Layer::Messages) {
+                fields.insert("messages".to_owned(), layers::messages(&frame.messages));
+            }
+            reply = reply.with("frame", Value::Object(fields));
+        }
+        Ok(reply)
+    }
+}

@@ -1,0 +1,85 @@
+use std::collections::BTreeMap;
+
+use lab::MachineId;
+
+/// What clients call the machines: `main`, and `f1`, `f2`, … for forks, none of which is ever used again.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    main: Option<MachineId>,
+    forks: BTreeMap<u64, MachineId>,
+    last: u64,
+}
+
+/// The name of the main machine.
+pub(crate) const MAIN: &str = "main";
+
+impl Names {
+    /// The main machine, once there is a game.
+    pub(crate) fn main(&self) -> Option<MachineId> {
+        self.main
+    }
+
+    pub(crate) fn set_main(&mut self, machine: MachineId) {
+        self.main = Some(machine);
+    }
+
+    /// Gives a fork its name.
+    pub(crate) fn add_fork(&mut self, machine: MachineId) -> String {
+        self.last += 1;
+        self.forks.insert(self.last, machine);
+        format!("f{}", self.last)
+    }
+
+    pub(crate) fn remove_fork(&mut self, machine: MachineId) {
+        self.forks.retain(|_, fork| *fork != machine);
+    }
+
+    /// The machine of a fork's name.
+    pub(crate) fn fork(&self, name: &str) -> Option<MachineId> {
+        let digits = name.strip_prefix('f')?;
+        let number: u64 = digits.parse().ok()?;
+        // One spelling only, so that a name is a name.
+        (digits == number.to_string()).then(|| self.forks.get(&number).copied()).flatten()
+    }
+
+    /// All forks with their names, oldest first.
+    pub(crate) fn forks(&self) -> impl Iterator<Item = (String, MachineId)> {
+        self.forks.iter().map(|(number, machine)| (format!("f{number}"), *machine))
+    }
+
+    pub(crate) fn fork_count(&self) -> usize {
+        self.forks.len()
+    }
+
+    /// What a machine is called; a machine that is no more is told so.
+    pub(crate) fn name_of(&self, machine: MachineId) -> String {
+        if self.main == Some(machine) {
+            return MAIN.to_owned();
+        }
+        let fork = self.forks.iter().find(|(_, fork)| **fork == machine);
+        fork.map_or_else(|| "a machine that is no more".to_owned(), |(number, _)| format!("f{number}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_given_once_and_spelled_one_way() {
+        let mut names = Names::default();
+        assert_eq!(names.main(), None);
+        names.set_main(MachineId(1));
+        assert_eq!(names.add_fork(MachineId(2)), "f1");
+        assert_eq!(names.add_fork(MachineId(3)), "f2");
+        names.remove_fork(MachineId(3));
+        assert_eq!(names.add_fork(MachineId(4)), "f3");
+        assert_eq!(names.fork("f1"), Some(MachineId(2)));
+        for other in ["f2", "f4", "f01", "f+1", "1", "F1", "", "f", "f99999999999999999999", "main"] {
+            assert_eq!(names.fork(other), None, "{other:?}");
+        }
+        assert_eq!(names.name_of(MachineId(1)), MAIN);
+        assert_eq!(names.name_of(MachineId(4)), "f3");
+        assert_eq!(names.fork_count(), 2);
+    }
+}

@@ -1,0 +1,81 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lab::{LabError, LabOptions, ResumeFrom};
+use wire::PowerOn;
+
+/// How an MCP server is set up.
+#[derive(Clone, Debug)]
+pub struct McpOptions {
+    /// The lab below it: workers, journals (`movies`), limits.
+    pub lab: LabOptions,
+    /// Where exported movies are written to. Absent: nothing is written, movies are handed out inline only.
+    pub out_dir: Option<PathBuf>,
+    /// A journal to go on with. `Latest` in a directory without journals begins without a game.
+    pub resume: Option<ResumeFrom>,
+    /// A game to begin with, where no journal was resumed.
+    pub power_on: Option<PowerOn>,
+    /// What is refused.
+    pub limits: McpLimits,
+}
+
+/// What an MCP server refuses by size or number, beside the limits of its lab.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct McpLimits {
+    /// Forks at once.
+    pub forks: usize,
+    /// Keys in one `run`.
+    pub run_keys: usize,
+    /// Keys in one `fork_run`.
+    pub fork_run_keys: usize,
+    /// Bytes of one message from the client.
+    pub message_bytes: usize,
+    /// How long a call waits for its result before it answers that the work goes on.
+    pub wait: Duration,
+    /// Bytes of a movie that is handed out inline without being asked for.
+    pub inline_bytes: usize,
+}
+
+impl McpOptions {
+    /// A server over a lab with these options: no directory to export to, no game to begin with, default limits.
+    #[must_use]
+    pub fn new(lab: LabOptions) -> Self {
+        Self { lab, out_dir: None, resume: None, power_on: None, limits: McpLimits::default() }
+    }
+}
+
+impl Default for McpLimits {
+    fn default() -> Self {
+        Self {
+            forks: 1_024,
+            run_keys: 3_600,
+            fork_run_keys: wire::KEYS_MAX,
+            message_bytes: 1 << 20,
+            wait: Duration::from_secs(10),
+            inline_bytes: 16 << 10,
+        }
+    }
+}
+
+/// Why a server could not begin or go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The lab could not be set up, or the game to begin with could not be made.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+    /// The directory to export to can't be made.
+    #[error("{}: {reason}", path.display())]
+    OutDir {
+        /// The directory.
+        path: PathBuf,
+        /// The system's word for it.
+        reason: String,
+    },
+    /// The system gives no threads or no standard streams.
+    #[error("can't begin to serve: {0}")]
+    Runtime(#[from] std::io::Error),
+    /// The client broke the protocol before it was set up.
+    #[error("the client broke the protocol: {0}")]
+    Protocol(String),
+}

@@ -1,0 +1,162 @@
+use lab::{MachineId, Revision, RunReport, Urgency};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use wire::{Batch, Key, OnMore, Segment};
+
+use crate::accept;
+use crate::batch::{BatchParts, OnMoreArgument, SegmentArgument};
+use crate::failure::{Code, Failure};
+use crate::layers::{self, Layer, Want};
+use crate::reply::{self, Call, LAYERS, REPORT, RUNNING, Reply, STANDING};
+use crate::schema::Field;
+use crate::session::Session;
+use crate::tool::{Effect, ToolArguments};
+
+/// What every tool that presses keys gives.
+pub(crate) const PLAYED: &[&[Field]] = &[REPORT, STANDING, LAYERS, RUNNING];
+
+/// `press`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Press {
+    /// "main" (default) or a fork's id.
+    machine: Option<String>,
+    /// The revision that the call is decided on.
+    revision: u64,
+    /// One printable character, or ENTER ESC SPACE TAB BACKSPACE DELETE, CTRL_A to CTRL_Z, META_x.
+    key: String,
+    /// What to show; screen, status, messages, menu and pending without it.
+    layers: Option<Vec<Layer>>,
+}
+
+impl ToolArguments for Press {
+    const NAME: &'static str = "press";
+    const TITLE: &'static str = "Press one key";
+    const TEXT: &'static str = "Presses one key and shows what came of it. At a question, a text prompt, a menu or a \
+        --More--, only the keys that mean something there are sent; others are refused (WRONG_PENDING) and nothing \
+        happens. Keys at a command: h j k l y u b n move (capitals run), s searches, . rests, < > climb, , picks up, \
+        i lists the inventory, ; looks at a place, # begins an extended command, and so on as in NetHack.";
+    const EFFECT: Effect = Effect::Plays;
+    const RESULT: &'static [&'static [Field]] = PLAYED;
+
+    fn call(self, session: &Session, call: &Call<'_>) -> Result<Reply, Failure> {
+        let key: Key = self
+            .key
+            .parse()
+            .map_err(|error: wire::KeyError| Failure::new(Code::InvalidKey, error.to_string()).with("field", "key"))?;
+        let machine = session.machine(self.machine.as_deref())?;
+        let snapshot = session.ready(machine, self.revision)?;
+        let frame = &snapshot.frame;
+        if let Some(pending) = &frame.pending
+            && !accept::press_accepts(pending, frame.menu.as_ref(), key)
+        {
+            let message = format!(
+                "{key} means nothing at this {}; press takes {}. run with force sends any key",
+                pending.kind,
+                accept::what_is_taken(frame)
+            );
+            return Err(Failure::new(Code::WrongPending, message)
+                .with("pending", layers::pending(pending))
+                .at(&session.name_of(machine), &snapshot));
+        }
+        let batch = Batch::forced(vec![key]);
+        let want = want_since(session, self.layers, machine, self.revision);
+        let run = send(session, call, machine, self.revision, &batch, Urgency::Interactive)?;
+        Ok(reply::report(session, &run, &[key], &want))
+    }
+}
+
+/// What a playing call shows; `changes` counts from the revision that it was decided on.
+pub(crate) fn want_since(session: &Session, layers: Option<Vec<Layer>>, machine: MachineId, revision: u64) -> Want {
+    Want { since: Some((revision, session.kept_frame(machine, revision))), ..Want::of(layers) }
+}
+
+/// Presses a batch.
+pub(crate) fn send(
+    session: &Session,
+    call: &Call<'_>,
+    machine: MachineId,
+    revision: u64,
+    batch: &Batch,
+    urgency: Urgency,
+) -> Result<RunReport, Failure> {
+    call.works_on(session, machine);
+    let run = session.lab.run(machine, Revision(revision), batch, &call.control(urgency));
+    run.map_err(|error| session.failure(error, Some(machine)))
+}
+
+/// All keys of a batch in order.
+pub(crate) fn keys_of(batch: &Batch) -> Vec<Key> {
+    batch.segments.iter().flat_map(|segment| segment.keys.iter().copied()).collect()
+}
+
+/// A batch of segments that each say what they expect.
+pub(crate) fn guarded(segments: Vec<Segment>) -> Batch {
+    Batch { segments, on_more: OnMore::Stop, force: false, turns_max: None }
+}
+
+/// `run`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunKeys {
+    /// "main" (default) or a fork's id.
+    machine: Option<String>,
+    /// The revision that the call is decided on.
+    revision: u64,
+    /// Names of keys: one printable character each, or ENTER ESC SPACE TAB BACKSPACE DELETE, CTRL_A to CTRL_Z, META_x.
+    keys: Option<Vec<String>>,
+    /// A text of which each character is one key, as in "20s".
+    text: Option<String>,
+    /// Parts that each may expect what the game waits for.
+    segments: Option<Vec<SegmentArgument>>,
+    /// What to do at a --More-- or a page of text between keys: stop (default) or dismiss.
+    on_more: Option<OnMoreArgument>,
+    /// Stop once so many turns have passed.
+    #[schemars(range(min = 1, max = 1000000))]
+    turns_max: Option<u64>,
+    /// Send every key whatever the game waits for.
+    force: Option<bool>,
+    /// What to show; screen, status, messages, menu and pending without it.
+    layers: Option<Vec<Layer>>,
+}
+
+impl ToolArguments for RunKeys {
+    const NAME: &'static str = "run";
+    const TITLE: &'static str = "Press many keys";
+    const TEXT: &'static str = "Presses keys one after the other: give exactly one of keys, text and segments. A key is \
+        sent only while the game takes it as what it was meant to be: at a --More--, a menu or a question that comes \
+        up the batch stops with not_accepted, unless on_more is dismiss or the segment expects that kind of prompt. \
+        Segments like {\"text\":\"q\"},{\"keys\":[\"f\"],\"expect\":\"item\"},{\"keys\":[\"y\"],\"expect\":\"choice\"} \
+        answer prompts safely. force sends everything blindly. The result tells how many keys were sent, which were \
+        not, why it stopped, and the turns that passed. turns_max bounds counts, running and resting.";
+    const EFFECT: Effect = Effect::Plays;
+    const RESULT: &'static [&'static [Field]] = PLAYED;
+
+    fn call(self, session: &Session, call: &Call<'_>) -> Result<Reply, Failure> {
+        let parts = BatchParts {
+            keys: self.keys,
+            text: self.text,
+            segments: self.segments,
+            on_more: self.on_more,
+            turns_max: self.turns_max,
+            force: self.force,
+        };
+        let batch = parts.batch(session.limits.run_keys)?;
+        let machine = session.machine(self.machine.as_deref())?;
+        run_batch(session, call, machine, (self.revision, &batch, self.layers), Urgency::Interactive)
+    }
+}
+
+/// Presses a batch and reports on it.
+pub(crate) fn run_batch(
+    session: &Session,
+    call: &Call<'_>,
+    machine: MachineId,
+    (revision, batch, layers): (u64, &Batch, Option<Vec<Layer>>),
+    urgency: Urgency,
+) -> Result<Reply, Failure> {
+    session.ready(machine, revision)?;
+    let want = want_since(session, layers, machine, revision);
+    let run = send(session, call, machine, revision, batch, urgency)?;
+    Ok(reply::report(session, &run, &keys_of(batch), &want))
+}

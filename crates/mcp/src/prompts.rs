@@ -1,0 +1,328 @@
+use lab::{MachineId, RunReport, Snapshot, Stop, Urgency};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use wire::{Cursor, Frame, Key, PendingKind, Segment, StopReason};
+
+use crate::answer::{self, Answer};
+use crate::failure::{Code, Failure};
+use crate::layers::{self, Layer};
+use crate::menu::{self, Selection};
+use crate::play::{PLAYED, guarded, keys_of, send, want_since};
+use crate::reply::{self, Call, Reply};
+use crate::schema::{Field, Kind};
+use crate::session::Session;
+use crate::tool::{Effect, ToolArguments};
+
+const ANSWERED: &[Field] = &[
+    ("answered", Kind::Flag, "False when the prompt is still open: look at stop and screen."),
+    ("keys", Kind::Texts, "The keys that the answer was made of."),
+    ("interrupted", Kind::Object, "Why the rest of the answer was refused once a part of it had been sent."),
+];
+
+/// An entry to pick.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Pick {
+    /// The entry's id in the menu layer.
+    entry_id: u64,
+    /// How many of it; all without it.
+    #[schemars(range(min = 1, max = 999999))]
+    count: Option<u64>,
+}
+
+/// `select_menu`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SelectMenu {
+    /// "main" (default) or a fork's id.
+    machine: Option<String>,
+    /// The revision that the call is decided on.
+    revision: u64,
+    /// The entries that are to be picked in the end, from any page; what is picked besides them gets unpicked. Empty
+    /// picks nothing, and closes a menu that is only to be read.
+    selections: Option<Vec<Pick>>,
+    /// True leaves the menu with ESC.
+    cancel: Option<bool>,
+    /// What to show; screen, status, messages, menu and pending without it.
+    layers: Option<Vec<Layer>>,
+}
+
+impl ToolArguments for SelectMenu {
+    const NAME: &'static str = "select_menu";
+    const TITLE: &'static str = "Answer a menu";
+    const TEXT: &'static str = "Answers the menu that is open, by the ids of its entries (see the menu layer), on all \
+        pages, with counts. Give exactly one of selections and cancel. Everything is checked first: an entry that can't \
+        be picked, one given twice, two in a menu that takes one (INVALID_SELECTION), or no menu at all (WRONG_PENDING) \
+        changes nothing.";
+    const EFFECT: Effect = Effect::Plays;
+    const RESULT: &'static [&'static [Field]] = &[ANSWERED, PLAYED[0], PLAYED[1], PLAYED[2], PLAYED[3]];
+
+    fn call(self, session: &Session, call: &Call<'_>) -> Result<Reply, Failure> {
+        let picks = match (self.selections, self.cancel) {
+            (Some(picks), None | Some(false)) => Some(picks),
+            (None, Some(true)) => None,
+            _ => return Err(Failure::argument("selections", "give exactly one of `selections` and `cancel: true`")),
+        };
+        let machine = session.machine(self.machine.as_deref())?;
+        let snapshot = session.ready(machine, self.revision)?;
+        let keys = plan_menu(&snapshot.frame, picks).map_err(|failure| explain(session, &snapshot, failure))?;
+        let segments = keys.into_iter().map(|key| Segment { keys: vec![key], expect: Some(PendingKind::Menu) });
+        let batch = guarded(segments.collect());
+        let want = want_since(session, self.layers, machine, self.revision);
+        let run = send(session, call, machine, self.revision, &batch, Urgency::Interactive)?;
+        // The same title on another menu is another menu; the same entries are still this one.
+        let entries = |frame: &Frame| frame.menu.as_ref().map(|menu| (menu.title.clone(), menu.entries.len()));
+        let open = run.snapshot.pending_kind() == Some(PendingKind::Menu)
+            && entries(&run.snapshot.frame) == entries(&snapshot.frame)
+            && run.keys_used < batch.len();
+        let keys = keys_of(&batch);
+        Ok(told(reply::report(session, &run, &keys, &want), &keys, !open && run.keys_used == batch.len()))
+    }
+}
+
+fn plan_menu(frame: &Frame, picks: Option<Vec<Pick>>) -> Result<Vec<Key>, Failure> {
+    let pending = frame.pending.as_ref().filter(|pending| pending.kind == PendingKind::Menu);
+    let (Some(pending), Some(open)) = (pending, &frame.menu) else {
+        let waits = frame.pending.as_ref().map_or("nothing", |pending| pending.kind.word());
+        return Err(Failure::new(Code::WrongPending, format!("no menu is open: the game waits for: {waits}")));
+    };
+    let Some(picks) = picks else {
+        return Ok(vec![Key::ESC]);
+    };
+    if picks.len() > open.entries.len() {
+        let message = format!("{} selections for {} entries", picks.len(), open.entries.len());
+        return Err(Failure::new(Code::InvalidSelection, message));
+    }
+    let selections: Vec<Selection> =
+        picks.iter().map(|pick| Selection { entry_id: pick.entry_id, count: pick.count }).collect();
+    menu::plan(open, &selections, !pending.typed.is_empty())
+}
+
+fn told(reply: Reply, keys: &[Key], answered: bool) -> Reply {
+    reply.with("answered", answered).with("keys", crate::failure::key_names(keys))
+}
+
+/// Adds to a refusal what the game waits for.
+fn explain(session: &Session, snapshot: &Snapshot, failure: Failure) -> Failure {
+    let failure = failure.at(&session.name_of(snapshot.machine), snapshot);
+    match &snapshot.frame.pending {
+        Some(pending) => failure.with("pending", layers::pending(pending)),
+        None => failure,
+    }
+}
+
+/// A place on the map.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Place {
+    /// Row of the screen, 1 to 21.
+    #[schemars(range(min = 1, max = 21))]
+    row: u8,
+    /// Column of the screen, 0 to 78.
+    #[schemars(range(min = 0, max = 78))]
+    column: u8,
+}
+
+/// `respond`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Respond {
+    /// "main" (default) or a fork's id.
+    machine: Option<String>,
+    /// The revision that the call is decided on.
+    revision: u64,
+    /// At a command: the command's key, as in "s" or "CTRL_D".
+    command: Option<String>,
+    /// At a command or an extended command: its name, as in "pray".
+    extended: Option<String>,
+    /// At a direction: north, northeast, east, southeast, south, southwest, west, northwest, up, down, self, or the key.
+    direction: Option<String>,
+    /// At an item: its letter, or ? * - $.
+    item: Option<String>,
+    /// At a choice: one of the answers, as in "y".
+    choice: Option<String>,
+    /// At a text prompt: the whole line. ENTER follows by itself.
+    text: Option<String>,
+    /// At a position: where on the screen. The cursor goes there and picks it.
+    position: Option<Place>,
+    /// True at a --More-- or a text: it has been read.
+    acknowledge: Option<bool>,
+    /// True at any prompt: ESC.
+    cancel: Option<bool>,
+    /// With command or item: how often, or how many.
+    #[schemars(range(min = 1, max = 32767))]
+    count: Option<u64>,
+    /// What to show; screen, status, messages, menu and pending without it.
+    layers: Option<Vec<Layer>>,
+}
+
+/// How many pages of a text are turned at most.
+const PAGES_MAX: usize = 200;
+
+impl ToolArguments for Respond {
+    const NAME: &'static str = "respond";
+    const TITLE: &'static str = "Answer a prompt";
+    const TEXT: &'static str = "Answers what the game waits for (pending.kind) by its meaning: give exactly one of \
+        command, extended, direction, item, choice, text, position, acknowledge and cancel (count goes with command \
+        and item; menus have select_menu). An answer for another kind of prompt is refused (WRONG_PENDING), one that \
+        the prompt doesn't take too (INVALID_RESPONSE), and nothing happens. acknowledge goes past one --More--, or \
+        past all pages of one text.";
+    const EFFECT: Effect = Effect::Plays;
+    const RESULT: &'static [&'static [Field]] = &[ANSWERED, PLAYED[0], PLAYED[1], PLAYED[2], PLAYED[3]];
+
+    fn call(mut self, session: &Session, call: &Call<'_>) -> Result<Reply, Failure> {
+        let answer = self.answer()?;
+        let machine = session.machine(self.machine.as_deref())?;
+        let snapshot = session.ready(machine, self.revision)?;
+        let planned = answer::plan(&snapshot.frame, &answer, has_number_pad(&snapshot));
+        let planned = planned.map_err(|failure| explain(session, &snapshot, failure))?;
+        let want = want_since(session, self.layers.take(), machine, self.revision);
+        let mut done = Done { run: None, revision: self.revision, keys: Vec::new(), interrupted: None };
+        if !planned.is_empty() {
+            done.send(session, call, machine, &planned)?;
+        }
+        match answer {
+            Answer::Position(target) => done.pick_place(session, call, &snapshot, target),
+            Answer::Acknowledge => done.turn_pages(session, call, &snapshot),
+            _ => {}
+        }
+        let Done { run, keys, interrupted, .. } = done;
+        let run = run.ok_or_else(|| Failure::new(Code::InvalidResponse, "there was nothing to send"))?;
+        let answered = run.keys_used == keys.len();
+        let reply = told(reply::report(session, &run, &keys, &want), &keys, answered);
+        Ok(reply.with("interrupted", interrupted.map_or(Value::Null, Failure::into_value)))
+    }
+}
+
+impl Respond {
+    /// The one answer that is given.
+    fn answer(&mut self) -> Result<Answer, Failure> {
+        let count = self.count;
+        let flag = |given: Option<bool>, answer: Answer| given.unwrap_or(false).then_some(answer);
+        let place = |place: Place| Answer::Position(Cursor { row: place.row, column: place.column });
+        let takes_count = self.command.is_some() || self.item.is_some();
+        let given: Vec<Answer> = [
+            self.command.take().map(|key| Answer::Command(key, count)),
+            self.extended.take().map(Answer::Extended),
+            self.direction.take().map(Answer::Direction),
+            self.item.take().map(|letter| Answer::Item(letter, count)),
+            self.choice.take().map(Answer::Choice),
+            self.text.take().map(Answer::Text),
+            self.position.take().map(place),
+            flag(self.acknowledge, Answer::Acknowledge),
+            flag(self.cancel, Answer::Cancel),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        match <[Answer; 1]>::try_from(given) {
+            Ok([_]) if count.is_some() && !takes_count => {
+                Err(Failure::argument("count", "`count` goes with `command` or `item` only"))
+            }
+            Ok([answer]) => Ok(answer),
+            Err(given) => Err(Failure::argument(
+                "text",
+                format!(
+                    "{} answers are given: give exactly one of command, extended, direction, item, choice, text, \
+                     position, acknowledge and cancel",
+                    given.len()
+                ),
+            )),
+        }
+    }
+}
+
+fn has_number_pad(snapshot: &Snapshot) -> bool {
+    let options = &snapshot.power_on.options;
+    let mut set = options.split(',').filter_map(|option| option.trim().strip_prefix("number_pad"));
+    set.next_back().is_some_and(|value| !matches!(value.trim_start_matches([':', '=']), "0" | "-1"))
+}
+
+/// What was sent so far, in as many steps as it took.
+struct Done {
+    run: Option<RunReport>,
+    revision: u64,
+    keys: Vec<Key>,
+    /// Why a later step was refused, where one was: what was sent before stays sent.
+    interrupted: Option<Failure>,
+}
+
+impl Done {
+    fn send(
+        &mut self,
+        session: &Session,
+        call: &Call<'_>,
+        machine: MachineId,
+        segments: &[Segment],
+    ) -> Result<(), Failure> {
+        let batch = guarded(segments.to_vec());
+        self.keys.extend(keys_of(&batch));
+        let mut run = send(session, call, machine, self.revision, &batch, Urgency::Interactive)?;
+        self.revision = run.snapshot.revision.0;
+        if let Some(before) = self.run.take() {
+            run.from = before.from;
+            run.inputs = [before.inputs, run.inputs].concat();
+            run.messages = [before.messages, run.messages].concat();
+            run.keys_used += before.keys_used;
+            run.turns += before.turns;
+            run.workers_lost += before.workers_lost;
+            run.messages_truncated |= before.messages_truncated;
+        }
+        self.run = Some(run);
+        Ok(())
+    }
+
+    /// A further step. Gives whether there may be more.
+    fn follow(&mut self, session: &Session, call: &Call<'_>, machine: MachineId, step: Segment) -> bool {
+        let sent = self.send(session, call, machine, &[step]);
+        if let Err(failure) = sent {
+            self.stop_short();
+            self.interrupted = Some(failure);
+        }
+        self.interrupted.is_none()
+    }
+
+    fn stop_short(&mut self) {
+        if let Some(run) = &mut self.run {
+            run.stop = Stop::Batch(StopReason::NotAccepted);
+        }
+    }
+
+    fn frame<'a>(&'a self, snapshot: &'a Snapshot) -> &'a Frame {
+        self.run.as_ref().map_or(&snapshot.frame, |run| &run.snapshot.frame)
+    }
+
+    /// Picks the place, once the cursor is there.
+    fn pick_place(&mut self, session: &Session, call: &Call<'_>, snapshot: &Snapshot, target: Cursor) {
+        let frame = self.frame(snapshot);
+        let waits = frame.pending.as_ref().is_some_and(|pending| pending.kind == PendingKind::Position);
+        if waits && frame.screen.cursor == target {
+            self.follow(session, call, snapshot.machine, step(b'.', PendingKind::Position));
+        } else {
+            // Something came between: the last key stays unsent, and the report says so.
+            self.keys.push(Key(b'.'));
+            self.stop_short();
+        }
+    }
+
+    /// Turns the pages of a text until another thing is waited for.
+    fn turn_pages(&mut self, session: &Session, call: &Call<'_>, snapshot: &Snapshot) {
+        let text = snapshot.frame.window.clone();
+        for _ in 0..PAGES_MAX {
+            let frame = self.frame(snapshot);
+            let open = frame.pending.as_ref().is_some_and(|pending| pending.kind == PendingKind::Window);
+            let same = text.is_some() && frame.window == text;
+            if !open || !same || call.cancel.is_cancelled() {
+                break;
+            }
+            if !self.follow(session, call, snapshot.machine, step(b'\r', PendingKind::Window)) {
+                break;
+            }
+        }
+    }
+}
+
+fn step(key: u8, kind: PendingKind) -> Segment {
+    Segment { keys: vec![Key(key)], expect: Some(kind) }
+}

@@ -1,0 +1,202 @@
+use lab::{Cancel, Control, Lifecycle, MachineId, Progress, RunReport, Snapshot, Stop, Urgency};
+use serde_json::{Map, Value, json};
+use wire::{Ended, Message, StopReason};
+
+use crate::failure::key_names;
+use crate::layers::{self, Layer, Want};
+use crate::schema::{Field, Kind};
+use crate::session::Session;
+
+/// What a tool gives: the fields of its result, and blobs that stand beside it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Reply {
+    pub(crate) fields: Map<String, Value>,
+    pub(crate) blobs: Vec<Blob>,
+}
+
+/// Bytes that a result hands out beside its fields.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Blob {
+    pub(crate) uri: String,
+    pub(crate) media_type: &'static str,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// A tool call under way.
+pub(crate) struct Call<'a> {
+    pub(crate) id: u64,
+    pub(crate) cancel: &'a Cancel,
+    pub(crate) progress: &'a dyn Fn(Progress),
+}
+
+impl Call<'_> {
+    /// How its work is to be run.
+    pub(crate) fn control(&self, urgency: Urgency) -> Control<'_> {
+        Control { cancel: Some(self.cancel), progress: Some(self.progress), urgency, ..Control::default() }
+    }
+
+    /// Notes which machine it works on, so that ending that machine ends it too.
+    pub(crate) fn works_on(&self, session: &Session, machine: MachineId) {
+        session.call_works_on(self.id, machine);
+    }
+}
+
+impl Reply {
+    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.fields.insert(name.to_owned(), value.into());
+        self
+    }
+
+    pub(crate) fn extend(mut self, fields: Map<String, Value>) -> Self {
+        self.fields.extend(fields);
+        self
+    }
+}
+
+/// Where a machine stands; every result about a machine has these.
+pub(crate) const STANDING: &[Field] = &[
+    ("machine", Kind::Text, "Its name."),
+    ("game", Kind::Text, "Names the power-on that it goes back to."),
+    ("boundary", Kind::Integer, "How many inputs lie behind it."),
+    ("revision", Kind::Integer, "Give this in the next call that changes the machine."),
+    ("state", Kind::Text, "idle, waiting, running, ended, aborted or failed."),
+    ("queued", Kind::Integer, "Calls that wait for it."),
+    ("ended", Kind::Object, "How the game ended."),
+    ("failure", Kind::Text, "Why it can't go on."),
+];
+
+/// The layers of a frame.
+pub(crate) const LAYERS: &[Field] = &[
+    ("turn", Kind::Integer, ""),
+    ("pending", Kind::Object, "What the game waits for; absent when it is over."),
+    ("screen", Kind::Text, "Rows from 0, without trailing blanks."),
+    ("cursor", Kind::Object, ""),
+    ("map", Kind::Object, ""),
+    ("cells", Kind::Object, ""),
+    ("status", Kind::Object, "Fields that aren't shown are absent."),
+    ("messages", Kind::Objects, "Oldest first."),
+    ("messages_omitted", Kind::Integer, "Older ones left out here; observe with after_message_id gives them."),
+    ("messages_more", Kind::Flag, "There are newer ones; ask again after the last id."),
+    ("messages_truncated", Kind::Flag, "Older ones are no longer kept."),
+    ("inventory", Kind::Objects, ""),
+    ("menu", Kind::Object, "The menu that is open."),
+    ("window", Kind::Object, "The text that is open."),
+    ("changes", Kind::Object, ""),
+];
+
+/// What a call that sends keys tells.
+pub(crate) const REPORT: &[Field] = &[
+    ("sent", Kind::Integer, "Keys of the call that were sent."),
+    ("unsent", Kind::Integer, "Keys of the call that were not."),
+    ("unsent_keys", Kind::Texts, "The first of those."),
+    ("dismissed", Kind::Integer, "ENTERs sent beside them, for on_more dismiss."),
+    ("stop", Kind::Text, "done, not_accepted, ended, turns, input_limit, cancelled, no_room or lost."),
+    ("turns", Kind::Integer, "Turns that passed."),
+    ("lost", Kind::Object, "The key that killed its workers; it was not pressed."),
+    ("workers_replaced", Kind::Integer, ""),
+];
+
+/// What a call tells whose work goes on.
+pub(crate) const RUNNING: &[Field] = &[
+    ("running", Kind::Flag, "The work goes on; observe with this operation gives its result."),
+    ("operation", Kind::Text, ""),
+];
+
+/// How many messages an answer holds that didn't ask for any.
+const MESSAGES_MAX: usize = 60;
+
+/// Where a machine stands and what it shows, with these messages.
+pub(crate) fn view(session: &Session, snapshot: &Snapshot, want: &Want, messages: &[Message]) -> Reply {
+    session.keep_frame(snapshot);
+    let mut reply = Reply::default().extend(standing(session, snapshot)).extend(layers::show(&snapshot.frame, want));
+    if want.has(Layer::Messages) {
+        let omitted = messages.len().saturating_sub(MESSAGES_MAX);
+        let newest = messages.get(omitted..).unwrap_or_default();
+        reply = reply.with("messages", layers::messages(newest));
+        if omitted > 0 {
+            reply = reply.with("messages_omitted", omitted);
+        }
+    }
+    reply
+}
+
+/// Where a machine stands.
+pub(crate) fn standing(session: &Session, snapshot: &Snapshot) -> Map<String, Value> {
+    let value = json!({
+        "machine": session.name_of(snapshot.machine),
+        "game": snapshot.game.as_str(),
+        "boundary": snapshot.boundary.0,
+        "revision": snapshot.revision.0,
+        "state": snapshot.lifecycle.word(),
+        "queued": (snapshot.queued > 0).then_some(snapshot.queued),
+        "ended": snapshot.ended.as_deref().map(ended),
+        "failure": snapshot.failure.as_deref(),
+    });
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// How a game ended.
+pub(crate) fn ended(ended: &Ended) -> Value {
+    json!({"kind": ended.kind, "how": ended.how, "text": ended.text, "xlog": ended.xlog})
+}
+
+/// A machine as it is once the call that it was seen by lets go of it.
+pub(crate) fn settled(snapshot: &Snapshot) -> Snapshot {
+    let mut snapshot = snapshot.clone();
+    if matches!(snapshot.lifecycle, Lifecycle::Waiting | Lifecycle::Running) {
+        snapshot.lifecycle = if snapshot.ended.is_some() { Lifecycle::Ended } else { Lifecycle::Idle };
+    }
+    snapshot
+}
+
+/// How many keys that were not sent are named.
+const UNSENT_NAMED_MAX: usize = 64;
+
+/// What a call that sends keys has done, and what the machine shows now.
+pub(crate) fn report(session: &Session, run: &RunReport, keys: &[wire::Key], want: &Want) -> Reply {
+    let unsent = keys.get(run.keys_used..).unwrap_or_default();
+    let named = unsent.get(..UNSENT_NAMED_MAX).unwrap_or(unsent);
+    let dismissed = run.inputs.len().saturating_sub(run.keys_used);
+    let lost = match &run.stop {
+        Stop::Lost { key, reason } => json!({"key": key.name(), "reason": reason}),
+        _ => Value::Null,
+    };
+    let mut reply = Reply::default()
+        .with("sent", run.keys_used)
+        .with("unsent", unsent.len())
+        .with("stop", stop_word(&run.stop))
+        .with("turns", run.turns)
+        .with("lost", lost)
+        .extend(view(session, &settled(&run.snapshot), want, &run.messages).fields);
+    if !named.is_empty() {
+        reply = reply.with("unsent_keys", key_names(named));
+    }
+    if dismissed > 0 {
+        reply = reply.with("dismissed", dismissed);
+    }
+    if run.messages_truncated {
+        reply = reply.with("messages_truncated", true);
+    }
+    if run.workers_lost > 0 {
+        reply = reply.with("workers_replaced", run.workers_lost);
+    }
+    reply
+}
+
+/// The word for why a call came back.
+pub(crate) fn stop_word(stop: &Stop) -> &'static str {
+    match stop {
+        Stop::Batch(StopReason::Done) => "done",
+        Stop::Batch(StopReason::NotAccepted) => "not_accepted",
+        Stop::Batch(StopReason::Ended) => "ended",
+        Stop::Batch(StopReason::Turns) => "turns",
+        Stop::Batch(StopReason::InputLimit) => "input_limit",
+        Stop::Cancelled => "cancelled",
+        Stop::Condition => "condition",
+        Stop::NoRoom => "no_room",
+        Stop::Lost { .. } => "lost",
+    }
+}

@@ -1,0 +1,218 @@
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lab::{Cancel, Lab, LabError, Lifecycle, MachineId, Resumed, Revision, Snapshot};
+use serde_json::{Map, Value, json};
+use wire::Frame;
+
+use crate::failure::{Code, Failure, key_names};
+use crate::names::{MAIN, Names};
+use crate::operations::Operations;
+use crate::options::McpLimits;
+
+/// Frames that were shown, so that a later call can ask what has changed since.
+const FRAMES_KEPT: usize = 256;
+
+/// Everything that the tools of one server share. It holds no lock while a lab call runs.
+pub(crate) struct Session {
+    pub(crate) lab: Lab,
+    pub(crate) limits: McpLimits,
+    pub(crate) out_dir: Option<PathBuf>,
+    pub(crate) movies: Option<PathBuf>,
+    /// What was resumed at the start, for `info`.
+    pub(crate) resumed: Option<Value>,
+    pub(crate) operations: Operations,
+    /// Held while a game begins, so that two calls can't both find the place free.
+    pub(crate) beginning: Mutex<()>,
+    names: Mutex<Names>,
+    frames: Mutex<VecDeque<(MachineId, Revision, Arc<Frame>)>>,
+    calls: Mutex<Calls>,
+}
+
+#[derive(Default)]
+struct Calls {
+    last: u64,
+    running: Vec<(u64, Option<MachineId>, Cancel)>,
+}
+
+impl Session {
+    pub(crate) fn new(lab: Lab, limits: McpLimits, out_dir: Option<PathBuf>, movies: Option<PathBuf>) -> Self {
+        Self {
+            lab,
+            limits,
+            out_dir,
+            movies,
+            resumed: None,
+            operations: Operations::default(),
+            beginning: Mutex::default(),
+            names: Mutex::default(),
+            frames: Mutex::default(),
+            calls: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn names(&self) -> MutexGuard<'_, Names> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The machine of a name; `main` where none is given.
+    ///
+    /// # Errors
+    /// `NO_GAME`, `UNKNOWN_MACHINE`.
+    pub(crate) fn machine(&self, name: Option<&str>) -> Result<MachineId, Failure> {
+        let names = self.names();
+        match name.unwrap_or(MAIN) {
+            MAIN => names.main().ok_or_else(Failure::no_game),
+            fork => names.fork(fork).ok_or_else(|| unknown(fork)),
+        }
+    }
+
+    /// The fork of a name.
+    ///
+    /// # Errors
+    /// `UNKNOWN_MACHINE`, also for `main`.
+    pub(crate) fn fork(&self, name: &str) -> Result<MachineId, Failure> {
+        if name == MAIN {
+            return Err(Failure::argument("fork", "argument `fork` is \"main\": give a fork's id, as in \"f1\""));
+        }
+        self.names().fork(name).ok_or_else(|| unknown(name))
+    }
+
+    pub(crate) fn name_of(&self, machine: MachineId) -> String {
+        self.names().name_of(machine)
+    }
+
+    /// The failure of a lab call, with where its machine stands.
+    pub(crate) fn failure(&self, error: LabError, machine: Option<MachineId>) -> Failure {
+        let failure = Failure::from_lab(error, &self.names());
+        match machine.map(|machine| (self.name_of(machine), self.lab.snapshot(machine))) {
+            Some((name, Ok(snapshot))) => failure.at(&name, &snapshot),
+            _ => failure,
+        }
+    }
+
+    pub(crate) fn snapshot(&self, machine: MachineId) -> Result<Snapshot, Failure> {
+        self.lab.snapshot(machine).map_err(|error| self.failure(error, None))
+    }
+
+    /// The machine as it is, for a call that was decided on `revision`.
+    ///
+    /// # Errors
+    /// `STALE`, `GAME_OVER`.
+    pub(crate) fn ready(&self, machine: MachineId, revision: u64) -> Result<Snapshot, Failure> {
+        let snapshot = self.snapshot(machine)?;
+        let name = self.name_of(machine);
+        if snapshot.revision.0 != revision {
+            return Err(self.stale(&name, &snapshot, Revision(revision)));
+        }
+        if matches!(snapshot.lifecycle, Lifecycle::Ended | Lifecycle::Aborted) {
+            let over = format!("the game of {name} is over: nothing can be pressed");
+            return Err(Failure::new(Code::GameOver, over).at(&name, &snapshot));
+        }
+        Ok(snapshot)
+    }
+
+    /// The lab tells what was pressed since a revision that is past; one that never was can't be asked about, since by
+    /// the time of the question it may have come. Nor is a machine asked that runs: the answer would wait for its turn.
+    fn stale(&self, name: &str, snapshot: &Snapshot, expected: Revision) -> Failure {
+        let runs = matches!(snapshot.lifecycle, Lifecycle::Waiting | Lifecycle::Running);
+        if expected < snapshot.revision && !runs {
+            let nothing = wire::Batch::forced(vec![wire::Key::ESC]);
+            let asked = self.lab.run(snapshot.machine, expected, &nothing, &lab::Control::default());
+            if let Err(error @ LabError::Stale(_)) = asked {
+                return self.failure(error, None);
+            }
+        }
+        Failure::other_revision(name, expected, snapshot)
+    }
+
+    /// Keeps a frame that is shown.
+    pub(crate) fn keep_frame(&self, snapshot: &Snapshot) {
+        let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (snapshot.machine, snapshot.revision);
+        if frames.iter().any(|(machine, revision, _)| (*machine, *revision) == key) {
+            return;
+        }
+        if frames.len() >= FRAMES_KEPT {
+            frames.pop_front();
+        }
+        frames.push_back((snapshot.machine, snapshot.revision, Arc::clone(&snapshot.frame)));
+    }
+
+    /// A frame that was shown, where it is still kept.
+    pub(crate) fn kept_frame(&self, machine: MachineId, revision: u64) -> Option<Arc<Frame>> {
+        let frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frames = frames.iter();
+        let found = frames.find(|(of, at, _)| *of == machine && at.0 == revision);
+        found.map(|(_, _, frame)| Arc::clone(frame))
+    }
+
+    fn calls(&self) -> MutexGuard<'_, Calls> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a call that begins.
+    pub(crate) fn begin_call(&self, cancel: &Cancel) -> u64 {
+        let mut calls = self.calls();
+        calls.last += 1;
+        let id = calls.last;
+        calls.running.push((id, None, cancel.clone()));
+        id
+    }
+
+    /// Notes which machine a call works on.
+    pub(crate) fn call_works_on(&self, call: u64, machine: MachineId) {
+        let mut calls = self.calls();
+        if let Some((_, on, _)) = calls.running.iter_mut().find(|(id, ..)| *id == call) {
+            *on = Some(machine);
+        }
+    }
+
+    pub(crate) fn end_call(&self, call: u64) {
+        self.calls().running.retain(|(id, ..)| *id != call);
+    }
+
+    /// Asks the calls that work on a machine to stop.
+    pub(crate) fn cancel_calls_on(&self, machine: MachineId) {
+        for (_, on, cancel) in &self.calls().running {
+            if *on == Some(machine) {
+                cancel.cancel();
+            }
+        }
+    }
+
+    /// Asks all calls to stop.
+    pub(crate) fn cancel_all(&self) {
+        for (_, _, cancel) in &self.calls().running {
+            cancel.cancel();
+        }
+    }
+}
+
+fn unknown(name: &str) -> Failure {
+    let name: String = name.chars().take(40).collect();
+    Failure::new(
+        Code::UnknownMachine,
+        format!("there is no machine {name:?}: \"main\" and the forks that fork_list names"),
+    )
+}
+
+/// What `info` tells of a resumed journal.
+pub(crate) fn resumed_note(resumed: &Resumed) -> Value {
+    let lost: Vec<Value> = resumed.lost.iter().map(|(at, key)| json!({"at": at.0, "key": key.name()})).collect();
+    let mut note = Map::new();
+    note.insert("journal".to_owned(), json!(resumed.journal.display().to_string()));
+    note.insert("inputs".to_owned(), json!(resumed.inputs));
+    if !resumed.unacknowledged.is_empty() {
+        note.insert("unacknowledged".to_owned(), key_names(&resumed.unacknowledged));
+    }
+    if resumed.torn_bytes > 0 {
+        note.insert("torn_bytes".to_owned(), json!(resumed.torn_bytes));
+    }
+    if !lost.is_empty() {
+        note.insert("lost".to_owned(), json!(lost));
+    }
+    note.insert("closed".to_owned(), json!(resumed.closed));
+    Value::Object(note)
+}

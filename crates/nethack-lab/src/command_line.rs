@@ -1,0 +1,257 @@
+//! The command line and its help.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use wire::Seed;
+
+use crate::power::PowerOnOptions;
+
+const AFTER_HELP: &str = "\
+Begin with:
+  nethack-lab demo                       a game, eight forks of it, the best one adopted and proved
+  nethack-lab play --seed 42             play yourself; the game is recorded as a movie
+  nethack-lab movie verify game.movie    replay a movie and say whether it is the same, byte for byte
+  nethack-lab mcp --movies ./movies      serve an agent over MCP on standard input and output
+
+A seed, a character and the keys decide everything: equal inputs give equal bytes, on any day and any machine.
+
+Exit status: 0 good; 1 desync, altered or failure; 2 usage; 3 cannot judge.";
+
+/// The real NetHack 3.6.7 as a deterministic machine: seeded, forkable, and replayable to the byte.
+#[derive(Parser, Debug)]
+#[command(name = "nethack-lab", version = version(), after_help = AFTER_HELP, max_term_width = 100)]
+pub(crate) struct Arguments {
+    /// Run another ROM than the built-in one (see `rom export`); it runs in sandboxed workers only
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) rom: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Show what this is: a game, forks of it, their difference, an adoption, and the proof
+    Demo(DemoOptions),
+    /// Serve the experiment tools to an MCP client on standard input and output
+    Mcp(Box<McpOptions>),
+    /// Play in the terminal; the game is recorded as a movie
+    Play(Box<PlayOptions>),
+    /// Look at movies, check them, record one
+    #[command(subcommand)]
+    Movie(MovieCommand),
+    /// Tell what the engine is, or write it to a file
+    Rom(RomOptions),
+    /// Measure keys per second, saving, loading and forking
+    Bench(BenchOptions),
+    /// Host a machine (internal)
+    #[command(hide = true)]
+    Worker,
+}
+
+/// `demo`
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  nethack-lab demo\n  nethack-lab demo --seed 7 --out experiment.movie\n  NO_COLOR=1 \
+                        nethack-lab demo | less")]
+pub(crate) struct DemoOptions {
+    /// Seed of the game
+    #[arg(long, value_name = "N", default_value = "146")]
+    pub(crate) seed: Seed,
+    /// Where the movie is written; an existing file is never touched [default: demo-SEED.movie here]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Do not show the game while it is played
+    #[arg(long)]
+    pub(crate) still: bool,
+}
+
+/// `mcp`
+#[derive(Args, Debug)]
+#[command(after_help = "An MCP client's configuration:\n  {\"mcpServers\": {\"nethack\": {\"command\": \"nethack-lab\", \
+                        \"args\": [\"mcp\", \"--movies\", \"./movies\"]}}}\n\nAfter a crash or a restart:\n  nethack-lab \
+                        mcp --movies ./movies --resume latest")]
+pub(crate) struct McpOptions {
+    /// Keep the journal of each game in this directory; a killed server then loses nothing
+    #[arg(long, value_name = "DIR")]
+    pub(crate) movies: Option<PathBuf>,
+    /// Write exported movies to this directory [default: none are written, they are handed out inline]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out_dir: Option<PathBuf>,
+    /// Go on from a journal: `latest` of --movies, or a file
+    #[arg(long, value_name = "latest|FILE")]
+    pub(crate) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) power_on: PowerOnOptions,
+    #[command(flatten)]
+    pub(crate) limits: McpLimitOptions,
+    /// Permit debug and explore mode, which see and change what no player can; movies record it
+    #[arg(long)]
+    pub(crate) allow_debug: bool,
+}
+
+/// Limits of `mcp`
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct McpLimitOptions {
+    /// Worker processes for everything, one more is kept for interactive calls [default: one a core]
+    #[arg(long, value_name = "N")]
+    pub(crate) workers: Option<usize>,
+    /// Forks at once
+    #[arg(long, value_name = "N", default_value_t = 1_024)]
+    pub(crate) forks_max: usize,
+    /// Keys in one `run`
+    #[arg(long, value_name = "N", default_value_t = 3_600)]
+    pub(crate) run_keys_max: usize,
+    /// Keys in one `fork_run`
+    #[arg(long, value_name = "N", default_value_t = 36_000)]
+    pub(crate) fork_run_keys_max: usize,
+    /// Inputs in one machine's line
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    pub(crate) inputs_max: u64,
+    /// MiB of all save states together
+    #[arg(long, value_name = "MIB", default_value_t = 4_096)]
+    pub(crate) store_mib: u64,
+    /// KiB of one message from the client
+    #[arg(long, value_name = "KIB", default_value_t = 1_024)]
+    pub(crate) message_kib: usize,
+    /// How long a call waits for its result before it answers that the work goes on
+    #[arg(long, value_name = "MS", default_value_t = 10_000)]
+    pub(crate) wait_ms: u64,
+    /// CPU time that one key may take
+    #[arg(long, value_name = "MS", default_value_t = 60_000)]
+    pub(crate) key_cpu_ms: u64,
+}
+
+/// `play`
+#[derive(Args, Debug)]
+#[command(after_help = "Keys go to the game as they are; arrows move. Ctrl-\\ leaves at any time, and so does Ctrl-C \
+                        pressed twice in a row; the movie is kept, and `--movie FILE` goes on from it.\n\nExamples:\n  \
+                        nethack-lab play --seed 42 --role valkyrie --race dwarf --name Ann -o ann.movie\n  nethack-lab \
+                        play --movie ann.movie -o ann-2.movie")]
+pub(crate) struct PlayOptions {
+    #[command(flatten)]
+    pub(crate) power_on: PowerOnOptions,
+    /// Go on from a movie
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "display_seed", "name", "role", "race", "gender", "alignment", "options", "clock"])]
+    pub(crate) movie: Option<PathBuf>,
+    /// Where the movie is written; an existing file is never touched [default: play-SEED.movie here, or the first of
+    /// play-SEED-2.movie … that is free]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum MovieCommand {
+    /// Tell what a movie holds, without running it
+    Info(MovieFile),
+    /// Replay a movie from power-on and compare every input; the verdict is exact, same-play, altered, desync or
+    /// cannot-judge
+    #[command(after_help = "Exit status: 0 exact or same-play; 1 altered or desync; 2 usage; 3 cannot judge.\n\nExample, a movie that \
+                            was made with another build:\n  nethack-lab --rom old.rom movie verify old.movie")]
+    Verify(MovieFile),
+    /// Show screens of a movie
+    #[command(after_help = "Examples:\n  nethack-lab movie show game.movie             the last screen\n  nethack-lab movie \
+                            show game.movie --at 120    the screen at boundary 120\n  nethack-lab movie show game.movie \
+                            --every 50")]
+    Show(ShowOptions),
+    /// Tell the keys of a movie, by name, one line for each run at a boundary
+    Keys(MovieFile),
+    /// Record a game that the explorer plays
+    #[command(after_help = "Example:\n  nethack-lab movie record --seed 7 --role samurai --keys 500 -o samurai.movie")]
+    Record(Box<RecordOptions>),
+}
+
+/// A movie
+#[derive(Args, Debug)]
+pub(crate) struct MovieFile {
+    /// The movie
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Answer with one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `movie show`
+#[derive(Args, Debug)]
+pub(crate) struct ShowOptions {
+    /// The movie
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Show the screen at this boundary: after so many inputs
+    #[arg(long, value_name = "BOUNDARY")]
+    pub(crate) at: Option<u64>,
+    /// Show the screen after every N inputs, and the last
+    #[arg(long, value_name = "N", conflicts_with = "at", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) every: Option<u64>,
+}
+
+/// `movie record`
+#[derive(Args, Debug)]
+pub(crate) struct RecordOptions {
+    /// Who plays
+    #[arg(long, value_enum, default_value_t = Policy::Explore)]
+    pub(crate) policy: Policy,
+    #[command(flatten)]
+    pub(crate) power_on: PowerOnOptions,
+    /// How many keys; the game may end before
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) keys: u64,
+    /// Seed of the player's own choices [default: that of the game]
+    #[arg(long, value_name = "N")]
+    pub(crate) player_seed: Option<Seed>,
+    /// When the game ends too early, go back some keys and try again with other choices; the movie is the straight line
+    #[arg(long)]
+    pub(crate) survive: bool,
+    /// Where the movie is written; an existing file is never touched
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+}
+
+/// Who plays
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Policy {
+    /// The explorer: looks around, fights, eats, prays, goes down
+    Explore,
+}
+
+/// `rom`
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(after_help = "Example, to keep the engine that a movie was made with:\n  nethack-lab rom export nethack.rom\n  \
+                        nethack-lab --rom nethack.rom movie verify game.movie")]
+pub(crate) struct RomOptions {
+    #[command(subcommand)]
+    pub(crate) command: Option<RomCommand>,
+    /// Answer with one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum RomCommand {
+    /// Write the ROM to a file; an existing file is never touched
+    Export {
+        /// The file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+}
+
+/// `bench`
+#[derive(Args, Debug)]
+pub(crate) struct BenchOptions {
+    /// Answer with one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The version, with the beginning of the engine id: engines that share it play alike.
+fn version() -> &'static str {
+    static VERSION: LazyLock<String> = LazyLock::new(|| {
+        let engine = rom::built_in().engine_id();
+        format!("{} (engine {})", env!("CARGO_PKG_VERSION"), engine.get(..12).unwrap_or(engine))
+    });
+    &VERSION
+}

@@ -1,0 +1,60 @@
+//! NetHack Lab's one executable: its command line, and the worker that it starts again as itself.
+
+mod bench;
+mod command_line;
+mod demo;
+mod explorer;
+mod movies;
+mod outcome;
+mod paint;
+mod play;
+mod power;
+mod record;
+mod rom_command;
+mod server;
+mod setup;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use command_line::{Arguments, Command};
+use outcome::Outcome;
+
+fn main() -> ExitCode {
+    // A worker closes all descriptors and takes the process over, so nothing may come before it.
+    if std::env::args_os().nth(1).is_some_and(|word| word == "worker") {
+        return worker::worker_main();
+    }
+    let arguments = Arguments::parse();
+    match run(arguments) {
+        Ok(status) => status,
+        Err(error) => {
+            eprintln!("nethack-lab: {error:#}");
+            outcome::of_error(&error).into()
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    let setup = setup::Setup::new(arguments.rom);
+    let outcome = match arguments.command {
+        Command::Demo(options) => demo::run(&setup, &options),
+        Command::Mcp(options) => return server::run(&setup, *options),
+        Command::Play(options) => play::run(&setup, &options),
+        Command::Movie(command) => movies::run(&setup, command),
+        Command::Rom(options) => rom_command::run(&setup, &options),
+        Command::Bench(options) => measure(&setup, &options),
+        Command::Worker => Ok(Outcome::Failure),
+    };
+    outcome.map(ExitCode::from)
+}
+
+fn measure(setup: &setup::Setup, options: &command_line::BenchOptions) -> anyhow::Result<Outcome> {
+    if !setup.is_built_in() {
+        let hint = "bench measures in this process, and so the built-in ROM only: leave --rom out";
+        return Err(outcome::Usage(hint.to_owned()).into());
+    }
+    bench::run(options.json)?;
+    Ok(Outcome::Good)
+}

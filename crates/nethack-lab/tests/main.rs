@@ -1,0 +1,8 @@
+//! The executable from outside: what it prints, leaves behind and exits with.
+
+mod bed;
+mod demo;
+mod movie;
+mod play;
+mod rom;
+mod usage;
