@@ -19,10 +19,10 @@ mod sandbox;
 mod silence;
 mod spawner;
 
-pub use machine::shared::SharedMemory;
-pub use rom::{Rom, RomError};
 pub use handle::Worker;
+pub use machine::shared::SharedMemory;
 pub use pool::{AcquireKind, Lease, Pool, PoolError, PoolOptions, ResidentTag};
 pub use process::worker_main;
 pub use protocol::{Hello, LostReason, PROTOCOL_VERSION, Part, Report, Start, Task, TaskError, Want};
+pub use rom::{Rom, RomError};
 pub use spawner::{SpawnError, Spawner, WorkerOptions};

@@ -19,7 +19,7 @@ use crate::sandbox;
 use crate::silence::now;
 
 /// How often a worker tells in a long task that it is alive.
-const BUSY_EVERY: Duration = Duration::from_secs(1);
+pub(crate) const BUSY_EVERY: Duration = Duration::from_secs(1);
 
 /// What a panic said, for the reply that tells the host of it.
 static PANIC: Mutex<String> = Mutex::new(String::new());

@@ -14,6 +14,7 @@ use rom::Rom;
 use rustix::fs::{Mode, OFlags};
 
 use crate::LostReason;
+use crate::process::BUSY_EVERY;
 
 /// How workers are made. All workers of a [`Spawner`] are alike.
 #[derive(Clone, Debug)]
@@ -145,11 +146,12 @@ impl Spawner {
         Ok([store, self.0.rom.as_ref().map(read_only).transpose()?])
     }
 
-    /// How long a worker may be silent before its host looks, and how much CPU time it may use meanwhile.
+    /// How long a worker may be silent before its host looks, and how much CPU time it may use meanwhile: what two keys
+    /// may take, and what passes between two signs of life.
     pub(crate) fn patience(&self) -> (Duration, Duration) {
         let WorkerOptions { key_cpu_limit_ms, silence_ms, .. } = self.0.options;
-        let cpu = Duration::from_millis(key_cpu_limit_ms.saturating_mul(2));
-        (cpu.saturating_add(Duration::from_millis(silence_ms)), cpu)
+        let keys = Duration::from_millis(key_cpu_limit_ms.saturating_mul(2));
+        (keys.saturating_add(Duration::from_millis(silence_ms)), keys.saturating_add(2 * BUSY_EVERY))
     }
 }
 

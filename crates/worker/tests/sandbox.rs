@@ -35,8 +35,8 @@ pub(crate) fn a_worker_is_closed_in() {
             open.sort();
             let expected = [
                 // Standard input, from which the socket was taken over, output and error; the socket.
-                "/dev/null 2",
-                "/dev/null 2",
+                "/dev/null 1",
+                "/dev/null 1",
                 "socket: 2",
                 "socket: 2",
                 // The store, only to be read, and the output slot.

@@ -23,6 +23,8 @@ pub(crate) fn impostor(kind: &str) -> ! {
         "too much" => socket().write_all(&[0, 0, 0, 200, PROTOCOL_VERSION]).unwrap(),
         "garbage" => socket().write_all(&[4, 0, 0, 0, PROTOCOL_VERSION, 99, 99, 99]).unwrap(),
         "wrong words" => socket().write_all(&[2, 0, 0, 0, PROTOCOL_VERSION, 1]).unwrap(),
+        // Hello from a worker with ROM `x` and engine `y`.
+        "other ROM" => socket().write_all(&[8, 0, 0, 0, PROTOCOL_VERSION, 0, 1, 1, b'x', 1, b'y', 9]).unwrap(),
         "exit" => std::process::exit(7),
         "signal" => std::process::abort(),
         "loop" => loop {
@@ -66,6 +68,11 @@ pub(crate) fn impostors_are_found_out() {
             Err(SpawnError::Lost(reason)) => assert!(reason.to_string().contains(&expected), "{kind}: {reason}"),
             other => panic!("{kind}: {other:?}"),
         }
+    }
+    let arguments = vec![IMPOSTOR.into(), "other ROM".into()];
+    match Worker::spawn(&Spawner::new(WorkerOptions { arguments, ..options() }).unwrap()) {
+        Err(SpawnError::OtherRom { found, .. }) => assert_eq!(found, "x"),
+        other => panic!("{other:?}"),
     }
     let missing = WorkerOptions { program: "/nonexistent/worker".into(), ..options() };
     let spawned = Worker::spawn(&Spawner::new(missing).unwrap());
