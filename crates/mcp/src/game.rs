@@ -110,7 +110,7 @@ pub(crate) struct NewGame {
     seed: Option<SeedArgument>,
     /// Decides only what things look like. Without one, it follows from the seed.
     display_seed: Option<SeedArgument>,
-    /// Decides the levels. Not available in this version.
+    /// Decides the levels, so that the dungeon is the same however it is played. Without one, the seed makes them.
     level_seed: Option<SeedArgument>,
     /// The hero's name: 1 to 31 letters, digits or underscores.
     name: Option<String>,
