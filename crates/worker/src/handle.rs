@@ -136,7 +136,7 @@ impl Worker {
         loop {
             match self.channel.receive(&mut || self.patience.wait_on()) {
                 Ok(Reply::Busy) => self.patience.heard(),
-                Ok(Reply::Done(report)) if self.is_sound(&report, task) => return Ok(*report),
+                Ok(Reply::Done(report)) if is_sound(&report, task, self.output.capacity()) => return Ok(*report),
                 Ok(Reply::Refused(reason)) => return Err(TaskError::Refused(reason)),
                 Ok(Reply::Displaced(reason)) => return Err(TaskError::Displaced(reason)),
                 Ok(Reply::Hung(inputs)) => {
@@ -158,19 +158,6 @@ impl Worker {
 
     pub(crate) fn process(&self) -> Arc<Process> {
         Arc::clone(&self.process)
-    }
-
-    /// Whether a report has the sizes that it must have: a worker that runs a foreign ROM may send anything.
-    fn is_sound(&self, report: &Report, task: &Task) -> bool {
-        let keys = task.batch.as_ref().map_or(0, wire::Batch::len);
-        report.keys_used as usize <= keys
-            && report.keys_used as usize <= report.inputs.len()
-            && report.checks.len() == if task.want.checks { report.inputs.len() } else { 0 }
-            && report.frame.is_some() == task.want.frame
-            && report.frame.as_ref().is_none_or(is_sound)
-            && report.state_digest.is_some() == task.want.state_digest
-            && report.state_bytes.is_none_or(|bytes| bytes <= self.output.capacity() as u64)
-            && report.ended.is_some() == report.pending.is_none()
     }
 
     fn lose(&mut self, error: ChannelError) -> TaskError {
@@ -204,7 +191,20 @@ fn unexpected() -> LostReason {
     LostReason::Protocol("it said what it must not say".to_owned())
 }
 
-fn is_sound(frame: &Frame) -> bool {
+/// Whether a report has the sizes that it must have: a worker that runs a foreign ROM may send anything.
+fn is_sound(report: &Report, task: &Task, output_bytes: usize) -> bool {
+    let keys = task.batch.as_ref().map_or(0, wire::Batch::len);
+    report.keys_used as usize <= keys
+        && report.keys_used as usize <= report.inputs.len()
+        && report.checks.len() == if task.want.checks { report.inputs.len() } else { 0 }
+        && report.frame.is_some() == task.want.frame
+        && report.frame.as_ref().is_none_or(is_whole)
+        && report.state_digest.is_some() == task.want.state_digest
+        && report.state_bytes.is_none_or(|bytes| task.want.state && bytes <= output_bytes as u64)
+        && report.ended.is_some() == report.pending.is_none()
+}
+
+fn is_whole(frame: &Frame) -> bool {
     let screen = &frame.screen;
     let planes = [&screen.chars, &screen.colors, &screen.attributes];
     planes.iter().all(|plane| plane.len() == ROWS * COLUMNS)
@@ -281,5 +281,64 @@ fn how_it_ended(status: ExitStatus) -> LostReason {
     match (status.signal(), status.code()) {
         (Some(signal), _) => LostReason::Signal(signal),
         (None, code) => LostReason::Exit(code.unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::{Batch, Check, EndKind, Ended, Key, PlayDigest, StopReason};
+
+    use super::*;
+    use crate::protocol::{Start, Want};
+
+    const OUTPUT_BYTES: usize = 100;
+
+    type Wrong = fn(&mut Report);
+
+    /// A task that wants everything, and a report that gives it.
+    fn sound() -> (Task, Report) {
+        let want = Want { checks: true, frame: true, state: true, state_digest: false, messages: true };
+        let batch = Some(Batch::forced(vec![Key::SPACE, Key::SPACE]));
+        let task = Task { start: Start::Resident, luck: None, batch, part: None, want };
+        let ended = Ended { kind: EndKind::Quit, how: None, text: String::new(), xlog: None };
+        let report = Report {
+            inputs: vec![Key::SPACE; 3],
+            checks: vec![Check(1); 3],
+            keys_used: 2,
+            stop: StopReason::Ended,
+            turns: 1,
+            ended: Some(ended),
+            pending: None,
+            turn: 2,
+            play: PlayDigest([0; 16]),
+            state_digest: None,
+            frame: Some(Frame::default()),
+            messages: Vec::new(),
+            messages_truncated: false,
+            state_bytes: Some(OUTPUT_BYTES as u64),
+        };
+        (task, report)
+    }
+
+    #[test]
+    fn only_reports_of_the_right_sizes_are_taken() {
+        let (task, report) = sound();
+        assert!(is_sound(&report, &task, OUTPUT_BYTES));
+        let wrongs: [(&str, Wrong); 9] = [
+            ("more keys than there were", |report| report.keys_used = 3),
+            ("fewer inputs than keys", |report| report.inputs.truncate(1)),
+            ("a check is missing", |report| report.checks.truncate(2)),
+            ("no frame", |report| report.frame = None),
+            ("an unwanted digest", |report| report.state_digest = Some(wire::StateDigest([0; 32]))),
+            ("a state over the slot's end", |report| report.state_bytes = Some(OUTPUT_BYTES as u64 + 1)),
+            ("neither end nor prompt", |report| report.ended = None),
+            ("a short screen", |report| report.frame.as_mut().unwrap().screen.colors.truncate(9)),
+            ("a cursor outside", |report| report.frame.as_mut().unwrap().screen.cursor.row = 24),
+        ];
+        for (name, wrong) in wrongs {
+            let mut report = report.clone();
+            wrong(&mut report);
+            assert!(!is_sound(&report, &task, OUTPUT_BYTES), "{name}");
+        }
     }
 }

@@ -79,7 +79,8 @@ pub(crate) fn a_refusal_leaves_the_machine_as_it_was() {
 }
 
 pub(crate) fn luck_is_what_the_seeds_say() {
-    let mut worker = worker();
+    let (store, options) = with_store();
+    let mut worker = worker_with(options);
     let mut with = |luck: Option<u64>| {
         let mut task = task(power_on(3), "20s");
         task.luck = luck.map(|seed| (Seed(seed), Seed(seed + 1)));
@@ -90,13 +91,20 @@ pub(crate) fn luck_is_what_the_seeds_say() {
     assert_eq!((with(None), with(Some(1)), with(Some(2))), (same, one, other));
     // Luck is drawn after the start: an ended game takes none, and by then it has taken the other's place.
     let mut late = task(Start::Resident, "#quit\ry\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b");
+    late.want.state = true;
     let ended = worker.run(&late).unwrap();
     assert!(ended.ended.is_some(), "{:?}", ended.pending);
     late.luck = Some((Seed(1), Seed(2)));
     assert!(matches!(worker.run(&late), Err(TaskError::Refused(_))));
     late.luck = None;
+    late.want.state = false;
     let nothing = worker.run(&late).unwrap();
     assert_eq!((nothing.stop, nothing.keys_used, nothing.inputs.len()), (StopReason::Ended, 0, 0));
+    let mut loaded = task(keep(&worker, &ended, &store), "");
+    worker.run(&task(power_on(3), "")).unwrap();
+    loaded.luck = Some((Seed(1), Seed(2)));
+    assert!(matches!(worker.run(&loaded), Err(TaskError::Displaced(_))));
+    assert!(worker.run(&task(Start::Resident, "")).unwrap().ended.is_some());
 }
 
 pub(crate) fn a_report_holds_what_is_wanted() {
