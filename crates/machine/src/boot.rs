@@ -1,9 +1,9 @@
 //! Boot images: the game with its options read and nothing random done yet, from which a new game takes microseconds.
 
-use wire::PowerOn;
+use wire::{PowerOn, Profile};
 
 use crate::MachineError;
-use crate::contract::{OPTIONS_BYTES, POWER_DEBUG, YIELD_BOOT, YIELD_FAULT};
+use crate::contract::{OPTIONS_BYTES, POWER_DEBUG, POWER_FIXED_DATE, POWER_LEVEL_SEED, POWER_NLE, POWER_RESEED, YIELD_BOOT, YIELD_FAULT};
 use crate::engine::Engine;
 use crate::image::{self, RomId};
 use crate::signals;
@@ -24,12 +24,30 @@ pub(crate) struct Boots {
     kept: Vec<(Cause, Vec<u8>)>,
 }
 
+fn flag(flag: u32, is_set: bool) -> u32 {
+    if is_set { flag } else { 0 }
+}
+
+/// The flags that the game asks for before its seeds come.
 fn flags(record: &PowerOn) -> u32 {
-    if record.debug { POWER_DEBUG } else { 0 }
+    flag(POWER_DEBUG, record.debug)
+        | flag(POWER_NLE, record.profile.is_nle())
+        | flag(POWER_FIXED_DATE, record.profile == Profile::Nle13FixMoonPhase)
+}
+
+/// Writes what comes after the boot image: clock and seeds.
+fn seed(engine: &mut Engine, record: &PowerOn) {
+    let mailbox = engine.mailbox_mut();
+    mailbox.clock = record.clock.seconds();
+    mailbox.seed_core = record.core_seed.0;
+    mailbox.seed_display = record.display_seed.0;
+    mailbox.seed_level = record.level_seed.map_or(0, |seed| seed.0);
+    mailbox.flags |=
+        flag(POWER_LEVEL_SEED, record.level_seed.is_some()) | flag(POWER_RESEED, record.reseed);
 }
 
 impl Boots {
-    /// Brings a machine to where the game asks for its seeds.
+    /// Brings a machine to where the game asks for its seeds, and gives them.
     pub(crate) fn boot(
         &mut self,
         engine: &mut Engine,
@@ -44,6 +62,7 @@ impl Boots {
             let latest = self.kept.remove(place);
             let parts = image::check(engine, rom_id, &latest.1)?;
             image::load(engine, &parts);
+            seed(engine, record);
             self.kept.push(latest);
             return Ok(());
         }
@@ -54,6 +73,7 @@ impl Boots {
             self.kept.remove(0);
         }
         self.kept.push((cause, bytes));
+        seed(engine, record);
         Ok(())
     }
 }

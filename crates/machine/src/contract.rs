@@ -1,5 +1,7 @@
 //! The seam to the ROM: the layouts of `bios/contract.h` and `bios/port/header.c`, and nothing else of it.
 
+use crate::Observation;
+
 use std::ffi::{c_char, c_int, c_void};
 
 pub(crate) const HEAP_BASE: usize = 0x100_0000_0000;
@@ -14,7 +16,11 @@ pub(crate) const YIELD_KEY: i32 = 2;
 pub(crate) const YIELD_EXIT: i32 = 3;
 pub(crate) const YIELD_FAULT: i32 = 4;
 
+pub(crate) const POWER_LEVEL_SEED: u32 = 1;
+pub(crate) const POWER_RESEED: u32 = 2;
 pub(crate) const POWER_DEBUG: u32 = 4;
+pub(crate) const POWER_NLE: u32 = 8;
+pub(crate) const POWER_FIXED_DATE: u32 = 16;
 
 pub(crate) const OPTIONS_BYTES: usize = 1024;
 
@@ -80,4 +86,7 @@ pub(crate) struct Header {
         extern "C" fn(u32, *mut *const c_char, *mut *const c_void, *mut usize, *mut c_int) -> c_int,
     pub(crate) disk_files_max: u32,
     pub(crate) frame_head_bytes: u32,
+    pub(crate) observe: extern "C" fn(*mut Observation, u32),
+    pub(crate) observation_bytes: u32,
+    pub(crate) unused: u32,
 }

@@ -240,8 +240,10 @@ impl Question {
 /// The letters that an item prompt suggests: `[$a-cf or ?*]` gives `$abcf`.
 fn suggested(prompt: &str) -> String {
     let list = prompt.rsplit_once('[').map_or("", |(_, list)| list);
-    let list = list.split([' ', ']']).next().unwrap_or_default();
-    let list: Vec<char> = list.chars().filter(|letter| !matches!(letter, '*' | '?')).collect();
+    let list = list.split(']').next().unwrap_or_default();
+    // `or ?*` offers menus; bare hands stand apart from the letters: `[- abc or ?*]`.
+    let list = list.strip_suffix("or ?*").unwrap_or(list);
+    let list: Vec<char> = list.chars().filter(|letter| !matches!(letter, '*' | '?' | ' ')).collect();
     let mut letters = String::new();
     let mut at = 0;
     while let Some(&letter) = list.get(at) {
@@ -267,7 +269,7 @@ mod tests {
     fn item_prompts_name_their_letters() {
         for (prompt, letters) in [
             ("What do you want to drop? [$a-cf or ?*]", "$abcf"),
-            ("What do you want to wield? [- ab or ?*]", "-"),
+            ("What do you want to write with? [- abcd or ?*]", "-abcd"),
             ("What do you want to wield? [-ab or ?*]", "-ab"),
             ("What do you want to eat? [*]", ""),
             ("What do you want to call? [a-dA-C or ?*]", "abcdABC"),

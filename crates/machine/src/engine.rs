@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rom::{Access, PAGE_BYTES, Rom};
 use wire::{COLUMNS, GENERATOR_BYTES, MAP_COLUMNS, MAP_ROWS, ROWS};
 
-use crate::MachineError;
+use crate::{Arrays, MachineError, Observation};
 use crate::contract::{
     DISK_BASE, DISK_BYTES, Ending, HEAP_BASE, HEAP_BYTES, Header, Instant, Mailbox, STACK_BASE,
     STACK_BYTES,
@@ -209,6 +209,10 @@ impl Engine {
         })
     }
 
+    pub(crate) fn observe(&self, observation: &mut Observation, wanted: Arrays) {
+        (self.header.observe)(observation, wanted.bits());
+    }
+
     pub(crate) fn generators(&self) -> [u8; GENERATOR_BYTES] {
         let mut out = [0; GENERATOR_BYTES];
         (self.header.generators)(out.as_mut_ptr());
@@ -306,6 +310,13 @@ fn read_header(rom: &Rom) -> Result<Header, MachineError> {
         return contract(format!(
             "a frame's head has {} bytes, not {FRAME_HEAD_BYTES}",
             header.frame_head_bytes
+        ));
+    }
+    if header.observation_bytes as usize != size_of::<Observation>() {
+        return contract(format!(
+            "an observation has {} bytes, not {}",
+            header.observation_bytes,
+            size_of::<Observation>()
         ));
     }
     Ok(header)

@@ -9,7 +9,7 @@ use crate::contract::{YIELD_BOOT, YIELD_EXIT, YIELD_KEY};
 use crate::engine::Engine;
 use crate::image::{self, RomId};
 use crate::signals::{self, Caught};
-use crate::{MachineError, SaveState, decode};
+use crate::{Arrays, MachineError, Observation, SaveState, decode};
 
 /// Why control is back with the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,10 +67,6 @@ impl Machine {
         record.check()?;
         self.state = State::Off;
         self.boots.boot(&mut self.engine, &self.rom_id, record)?;
-        let mailbox = self.engine.mailbox_mut();
-        mailbox.clock = record.clock.seconds();
-        mailbox.seed_core = record.core_seed.0;
-        mailbox.seed_display = record.display_seed.0;
         Ok(self.run())
     }
 
@@ -192,6 +188,17 @@ impl Machine {
                 frame.screen.attributes = attributes.to_vec();
                 frame.turn = instant.turn;
             }
+        }
+    }
+
+    /// Writes the wanted arrays of NLE's observation, in any profile, without a change to the machine.
+    ///
+    /// As in NLE, after the end only the terminal's arrays are written and the others stay as they were at the last
+    /// boundary, and the inventory's arrays are left alone until the game has begun. So one observation goes with one
+    /// line of play. When the machine is off or broken, nothing is written.
+    pub fn observe_nle(&self, observation: &mut Observation, wanted: Arrays) {
+        if let State::Stopped(_) = &self.state {
+            self.engine.observe(observation, wanted);
         }
     }
 

@@ -10,9 +10,9 @@ use crate::power::PowerOnOptions;
 
 const AFTER_HELP: &str = "\
 Begin with:
-  nethack-lab demo                       a game, eight forks of it, the best one adopted and proved
+  nethack-lab demo                       a game, eight forks of it, the best one adopted, the proof
   nethack-lab play --seed 42             play yourself; the game is recorded as a movie
-  nethack-lab movie verify game.movie    replay a movie and say whether it is the same, byte for byte
+  nethack-lab movie verify game.movie    replay a movie: is it the same, byte for byte?
   nethack-lab mcp --movies ./movies      serve an agent over MCP on standard input and output
 
 A seed, a character and the keys decide everything: equal inputs give equal bytes, on any day and any machine.
@@ -41,6 +41,9 @@ pub(crate) enum Command {
     /// Look at movies, check them, record one
     #[command(subcommand)]
     Movie(MovieCommand),
+    /// Recorded games of NLE: compare them with our own play, make movies of them
+    #[command(subcommand)]
+    Nle(crate::nle_games::NleCommand),
     /// Tell what the engine is, or write it to a file
     Rom(RomOptions),
     /// Measure keys per second, saving, loading and forking
@@ -52,8 +55,10 @@ pub(crate) enum Command {
 
 /// `demo`
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  nethack-lab demo\n  nethack-lab demo --seed 7 --out experiment.movie\n  NO_COLOR=1 \
-                        nethack-lab demo | less")]
+#[command(
+    after_help = "Examples:\n  nethack-lab demo\n  nethack-lab demo --seed 7 --out experiment.movie\n  NO_COLOR=1 \
+                        nethack-lab demo | less"
+)]
 pub(crate) struct DemoOptions {
     /// Seed of the game
     #[arg(long, value_name = "N", default_value = "146")]
@@ -68,9 +73,11 @@ pub(crate) struct DemoOptions {
 
 /// `mcp`
 #[derive(Args, Debug)]
-#[command(after_help = "An MCP client's configuration:\n  {\"mcpServers\": {\"nethack\": {\"command\": \"nethack-lab\", \
+#[command(
+    after_help = "An MCP client's configuration:\n  {\"mcpServers\": {\"nethack\": {\"command\": \"nethack-lab\", \
                         \"args\": [\"mcp\", \"--movies\", \"./movies\"]}}}\n\nAfter a crash or a restart:\n  nethack-lab \
-                        mcp --movies ./movies --resume latest")]
+                        mcp --movies ./movies --resume latest"
+)]
 pub(crate) struct McpOptions {
     /// Keep the journal of each game in this directory; a killed server then loses nothing
     #[arg(long, value_name = "DIR")]
@@ -133,7 +140,7 @@ pub(crate) struct PlayOptions {
     #[command(flatten)]
     pub(crate) power_on: PowerOnOptions,
     /// Go on from a movie
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "display_seed", "name", "role", "race", "gender", "alignment", "options", "clock"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "display_seed", "level_seed", "reseed", "profile", "name", "role", "race", "gender", "alignment", "options", "clock"])]
     pub(crate) movie: Option<PathBuf>,
     /// Where the movie is written; an existing file is never touched [default: play-SEED.movie here, or the first of
     /// play-SEED-2.movie … that is free]
@@ -147,13 +154,17 @@ pub(crate) enum MovieCommand {
     Info(MovieFile),
     /// Replay a movie from power-on and compare every input; the verdict is exact, same-play, altered, desync or
     /// cannot-judge
-    #[command(after_help = "Exit status: 0 exact or same-play; 1 altered or desync; 2 usage; 3 cannot judge.\n\nExample, a movie that \
-                            was made with another build:\n  nethack-lab --rom old.rom movie verify old.movie")]
+    #[command(
+        after_help = "Exit status: 0 exact or same-play; 1 altered or desync; 2 usage; 3 cannot judge.\n\nExample, a movie that \
+                            was made with another build:\n  nethack-lab --rom old.rom movie verify old.movie"
+    )]
     Verify(MovieFile),
     /// Show screens of a movie
-    #[command(after_help = "Examples:\n  nethack-lab movie show game.movie             the last screen\n  nethack-lab movie \
+    #[command(
+        after_help = "Examples:\n  nethack-lab movie show game.movie             the last screen\n  nethack-lab movie \
                             show game.movie --at 120    the screen at boundary 120\n  nethack-lab movie show game.movie \
-                            --every 50")]
+                            --every 50"
+    )]
     Show(ShowOptions),
     /// Tell the keys of a movie, by name, one line for each run at a boundary
     Keys(MovieFile),
@@ -219,8 +230,10 @@ pub(crate) enum Policy {
 /// `rom`
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
-#[command(after_help = "Example, to keep the engine that a movie was made with:\n  nethack-lab rom export nethack.rom\n  \
-                        nethack-lab --rom nethack.rom movie verify game.movie")]
+#[command(
+    after_help = "Example, to keep the engine that a movie was made with:\n  nethack-lab rom export nethack.rom\n  \
+                        nethack-lab --rom nethack.rom movie verify game.movie"
+)]
 pub(crate) struct RomOptions {
     #[command(subcommand)]
     pub(crate) command: Option<RomCommand>,

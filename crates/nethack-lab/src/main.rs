@@ -5,6 +5,8 @@ mod command_line;
 mod demo;
 mod explorer;
 mod movies;
+mod nle_games;
+mod out;
 mod outcome;
 mod paint;
 mod play;
@@ -43,6 +45,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Mcp(options) => return server::run(&setup, *options),
         Command::Play(options) => play::run(&setup, &options),
         Command::Movie(command) => movies::run(&setup, command),
+        Command::Nle(command) => nle_games::run(&setup, command),
         Command::Rom(options) => rom_command::run(&setup, &options),
         Command::Bench(options) => measure(&setup, &options),
         Command::Worker => Ok(Outcome::Failure),

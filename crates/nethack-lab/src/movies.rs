@@ -10,6 +10,7 @@ use movie::{Finish, MarkKind, Recording};
 use serde_json::{Value, json};
 
 use crate::command_line::{MovieCommand, MovieFile};
+use crate::out::{out, outln};
 use crate::outcome::Outcome;
 use crate::record;
 use crate::setup::{Setup, read_movie};
@@ -39,9 +40,9 @@ fn info(options: &MovieFile) -> anyhow::Result<Outcome> {
     let recording = read(options)?;
     let facts = facts(&recording);
     if options.json {
-        println!("{facts}");
+        outln!("{facts}");
     } else {
-        print!("{}", as_text(&facts, 0));
+        out!("{}", as_text(&facts, 0));
     }
     Ok(Outcome::Good)
 }

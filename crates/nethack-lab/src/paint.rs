@@ -85,11 +85,8 @@ fn style(screen: &Screen, row: usize, column: usize) -> String {
     if screen.at(row, column) == ' ' && attributes == 0 {
         return String::new();
     }
-    let mut codes: Vec<&str> = ATTRIBUTES
-        .iter()
-        .filter(|(bit, _)| attributes >> bit & 1 == 1)
-        .map(|(_, code)| *code)
-        .collect();
+    let mut codes: Vec<&str> =
+        ATTRIBUTES.iter().filter(|(bit, _)| attributes >> bit & 1 == 1).map(|(_, code)| *code).collect();
     if let Some(color) = COLORS.get(usize::from(color)).filter(|_| color != 8) {
         codes.push(color);
     }

@@ -15,6 +15,7 @@ use lab::{Boundary, Control, Lab, Snapshot, Stop};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use crate::command_line::PlayOptions;
+use crate::out::outln;
 use crate::outcome::{Outcome, Usage};
 use crate::setup::{Setup, read_movie};
 
@@ -44,17 +45,17 @@ pub(crate) fn run(setup: &Setup, options: &PlayOptions) -> anyhow::Result<Outcom
     let kept = player.keeper.finish(&player.lab, &player.game);
     let game = &player.game;
     if let Some(ended) = &game.ended {
-        println!("The game is over: {}.", ended.text);
+        outln!("The game is over: {}.", ended.text);
     }
     match kept? {
-        Some(path) => println!(
+        Some(path) => outln!(
             "Seed {seed}, {} inputs, turn {}: {file}\nGo on with `nethack-lab play --movie {file}`, check it with \
              `nethack-lab movie verify {file}`.",
             game.boundary,
             game.frame.turn,
             file = path.display(),
         ),
-        None => println!("No key was pressed, so no movie is kept."),
+        None => outln!("No key was pressed, so no movie is kept."),
     }
     played.map(|()| Outcome::Good)
 }

@@ -1,7 +1,7 @@
 //! Options that make a power-on record.
 
 use clap::Args;
-use wire::{Alignment, Clock, Gender, PowerOn, Race, Role, Seed};
+use wire::{Alignment, Clock, Gender, PowerOn, Profile, Race, Role, Seed};
 
 use crate::outcome::Usage;
 
@@ -15,6 +15,15 @@ pub(crate) struct PowerOnOptions {
     /// Seed of the generator that decides only looks [default: follows from --seed]
     #[arg(long, value_name = "N")]
     pub(crate) display_seed: Option<Seed>,
+    /// Seed of the dungeon alone, so that its levels are the same however they are played
+    #[arg(long, value_name = "N")]
+    pub(crate) level_seed: Option<Seed>,
+    /// Let the game seed itself anew, from its first seeds, as it makes a level
+    #[arg(long)]
+    pub(crate) reseed: bool,
+    /// Whose habits the game has: default, nle-1.3, nle-1.3-fix-moon-phase [default: default]
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) profile: Option<Profile>,
     /// The hero's name: 1 to 31 letters, digits or underscores [default: Agent]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -42,9 +51,12 @@ pub(crate) struct PowerOnOptions {
 impl PowerOnOptions {
     /// Whether anything was asked for.
     pub(crate) fn is_given(&self) -> bool {
-        let Self { seed, display_seed, name, role, race, gender, alignment, options, clock } = self;
+        let Self { seed, display_seed, level_seed, reseed, profile, name, role, race, gender, alignment, options, clock } = self;
         seed.is_some()
             || display_seed.is_some()
+            || level_seed.is_some()
+            || *reseed
+            || profile.is_some()
             || name.is_some()
             || role.is_some()
             || race.is_some()
@@ -64,6 +76,9 @@ impl PowerOnOptions {
         if let Some(seed) = self.display_seed {
             record.display_seed = seed;
         }
+        record.level_seed = self.level_seed;
+        record.reseed = self.reseed;
+        record.profile = self.profile.unwrap_or_default();
         if let Some(name) = &self.name {
             record.character.name.clone_from(name);
         }

@@ -8,6 +8,7 @@ use wire::{EndKind, Seed};
 
 use crate::command_line::{Policy, RecordOptions};
 use crate::explorer::Explorer;
+use crate::out::outln;
 use crate::outcome::Outcome;
 use crate::setup::{Setup, write_new};
 
@@ -31,7 +32,7 @@ pub(crate) fn run(setup: &Setup, options: &RecordOptions) -> anyhow::Result<Outc
     recorder.play(options.keys, options.survive)?;
     let bytes = recorder.lab.movie(recorder.game.machine)?;
     write_new(&options.out, &bytes)?;
-    println!("{}", recorder.summary(&options.out.display().to_string(), bytes.len()));
+    outln!("{}", recorder.summary(&options.out.display().to_string(), bytes.len()));
     Ok(Outcome::Good)
 }
 

@@ -6,6 +6,7 @@ use rom::Rom;
 use serde_json::json;
 
 use crate::command_line::{RomCommand, RomOptions};
+use crate::out::{out, outln};
 use crate::outcome::Outcome;
 use crate::setup::{Setup, write_new};
 
@@ -14,14 +15,14 @@ pub(crate) fn run(setup: &Setup, options: &RomOptions) -> anyhow::Result<Outcome
     let rom = foreign.as_ref().unwrap_or_else(|| rom::built_in());
     match &options.command {
         Some(RomCommand::Export { file }) => export(rom, file)?,
-        None => print!("{}", describe(rom, options.json)),
+        None => out!("{}", describe(rom, options.json)),
     }
     Ok(Outcome::Good)
 }
 
 fn export(rom: &Rom, file: &Path) -> anyhow::Result<()> {
     write_new(file, rom.bytes())?;
-    println!("{}: {} bytes, ROM {}", file.display(), rom.bytes().len(), rom.rom_id());
+    outln!("{}: {} bytes, ROM {}", file.display(), rom.bytes().len(), rom.rom_id());
     Ok(())
 }
 

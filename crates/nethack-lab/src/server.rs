@@ -17,6 +17,7 @@ pub(crate) fn run(setup: &Setup, options: command_line::McpOptions) -> anyhow::R
 }
 
 /// Standard output belongs to the protocol.
+#[expect(clippy::disallowed_methods, reason = "what is logged reaches no machine")]
 fn log_to_stderr() {
     let level = std::env::var("NETHACK_LAB_LOG").ok().and_then(|text| text.parse().ok());
     let level = level.unwrap_or(tracing_subscriber::filter::LevelFilter::WARN);

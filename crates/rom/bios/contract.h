@@ -57,7 +57,9 @@ struct mailbox {
 enum power_flags {
     POWER_LEVEL_SEED = 1, /* seed_level is in force */
     POWER_RESEED = 2,     /* the game may draw new seeds as levels are made */
-    POWER_DEBUG = 4       /* debug and explore mode may be entered */
+    POWER_DEBUG = 4,      /* debug and explore mode may be entered */
+    POWER_NLE = 8,        /* the habits of NLE 1.3 instead of our own */
+    POWER_FIXED_DATE = 16 /* the calendar comes from the core seed, not the clock */
 };
 
 #endif

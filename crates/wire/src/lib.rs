@@ -11,6 +11,7 @@ mod ended;
 mod frame;
 mod frame_v1;
 mod key;
+mod nle_options;
 mod options;
 mod pending;
 mod power_on;
@@ -28,6 +29,7 @@ pub use frame::{
 };
 pub use frame_v1::{GENERATOR_BYTES, play_digest};
 pub use key::{Key, KeyError};
+pub use nle_options::{NLE_OPTIONS, check_nle_options, nle_options_text};
 pub use options::{OptionsError, check_options};
 pub use pending::{Pending, PendingKind, Stage};
 pub use power_on::{DEFAULT_OPTIONS, PowerOn, PowerOnError, Profile};

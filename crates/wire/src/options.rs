@@ -1,5 +1,5 @@
 /// Options that a user may switch on or off (`name` or `!name`), spelled as NetHack spells them.
-const SWITCHES: &[&str] = &[
+pub(crate) const SWITCHES: &[&str] = &[
     "acoustics", "autodescribe", "autodig", "autoopen", "autopickup", "autoquiver", "clicklook", "cmdassist",
     "color", "confirm", "dark_room", "extmenu", "female", "fixinv", "force_invmenu", "goldX", "help",
     "herecmd_menu", "hilite_pet", "hilite_pile", "hitpointbar", "implicit_uncursed", "legacy", "lit_corridor",
@@ -10,7 +10,7 @@ const SWITCHES: &[&str] = &[
 ];
 
 /// Options that take a value (`name:value`), spelled as NetHack spells them.
-const VALUES: &[&str] = &[
+pub(crate) const VALUES: &[&str] = &[
     "boulder", "catname", "disclose", "dogname", "fruit", "horsename", "menu_deselect_all",
     "menu_deselect_page", "menu_first_page", "menu_headings", "menu_invert_all", "menu_invert_page",
     "menu_last_page", "menu_next_page", "menu_previous_page", "menu_search", "menu_select_all",
@@ -28,15 +28,21 @@ const BYTES_MAX: usize = 512;
 /// Why an options text is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OptionsError {
-    /// More than the game's own buffer takes beside our defaults.
-    #[error("options of {0} bytes are too long: at most {BYTES_MAX}")]
-    Length(usize),
+    /// More than the game's own buffer takes.
+    #[error("options of {0} bytes are too long: at most {1}")]
+    Length(usize, usize),
     /// A byte that the game's parser would take for something else.
     #[error("options hold the byte {0:#04x}: only printable ASCII characters are taken")]
     Byte(u8),
     /// A field of the power-on record.
     #[error("option {0:?} has a field of its own: give the character there, not in the options")]
     Field(String),
+    /// The hero is named twice.
+    #[error("the options name the hero (name:…), so name, role, race, gender and alignment must be left open")]
+    NamedTwice,
+    /// Debug or explore mode without leave.
+    #[error("option playmode needs debug to be allowed")]
+    Debug,
     /// A switch with a value, or a value without one.
     #[error("option {name:?} is written {written}")]
     Form {
@@ -56,7 +62,7 @@ pub enum OptionsError {
 /// The first option that is refused and why.
 pub fn check_options(text: &str) -> Result<(), OptionsError> {
     if text.len() > BYTES_MAX {
-        return Err(OptionsError::Length(text.len()));
+        return Err(OptionsError::Length(text.len(), BYTES_MAX));
     }
     if let Some(byte) = text.bytes().find(|b| !(0x20..=0x7e).contains(b)) {
         return Err(OptionsError::Byte(byte));

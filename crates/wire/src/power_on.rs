@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Character, CharacterError, Clock, OptionsError, Seed, check_options};
+use crate::{Character, CharacterError, Clock, OptionsError, Seed, check_nle_options, check_options, nle_options_text};
 
 /// All that fixes a run under a given engine: seeds, clock, character, options. Equal records and equal inputs give equal bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +18,8 @@ pub struct PowerOn {
     pub clock: Clock,
     /// Who the hero is.
     pub character: Character,
-    /// Options on top of the profile's, in NetHack's syntax, from an allow-list.
+    /// Options on top of the profile's, in NetHack's syntax, from an allow-list. NLE's profile takes them instead of its
+    /// own, as NLE does, and where they name the hero (`name:…`), `character` must be left at its default.
     pub options: String,
     /// Whether debug and explore mode may be entered.
     pub debug: bool,
@@ -33,6 +34,42 @@ pub enum Profile {
     #[default]
     #[serde(rename = "default")]
     Default,
+    /// Those of NLE 1.3.0: the same games from the same seeds, options, clock and keys.
+    #[serde(rename = "nle-1.3")]
+    Nle13,
+    /// As `Nle13` with NLE's `fix_moon_phase`: moon, Friday 13th, night and midnight come from the core seed.
+    #[serde(rename = "nle-1.3-fix-moon-phase")]
+    Nle13FixMoonPhase,
+}
+
+impl Profile {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[Self::Default, Self::Nle13, Self::Nle13FixMoonPhase];
+
+    /// Its name in records and on the command line.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Nle13 => "nle-1.3",
+            Self::Nle13FixMoonPhase => "nle-1.3-fix-moon-phase",
+        }
+    }
+
+    /// Whether it has NLE's habits.
+    #[must_use]
+    pub fn is_nle(self) -> bool {
+        self != Self::Default
+    }
+}
+
+impl std::str::FromStr for Profile {
+    type Err = PowerOnError;
+
+    fn from_str(text: &str) -> Result<Self, PowerOnError> {
+        let found = Self::ALL.iter().find(|profile| profile.word() == text);
+        found.copied().ok_or_else(|| PowerOnError::Profile(text.chars().take(40).collect()))
+    }
 }
 
 /// The options that the default profile sets before the user's own.
@@ -49,9 +86,9 @@ pub enum PowerOnError {
     /// The options are refused.
     #[error(transparent)]
     Options(#[from] OptionsError),
-    /// A part of the record that this engine has not got.
-    #[error("{0} is not available in this version")]
-    Unavailable(&'static str),
+    /// A word that is no profile.
+    #[error("{0:?} is no profile: give default, nle-1.3 or nle-1.3-fix-moon-phase")]
+    Profile(String),
 }
 
 impl PowerOn {
@@ -83,12 +120,10 @@ impl PowerOn {
     /// What is wrong and what would be right.
     pub fn check(&self) -> Result<(), PowerOnError> {
         self.character.check()?;
-        check_options(&self.options)?;
-        if self.level_seed.is_some() {
-            return Err(PowerOnError::Unavailable("a level seed"));
-        }
-        if self.reseed {
-            return Err(PowerOnError::Unavailable("reseed"));
+        if self.profile.is_nle() {
+            check_nle_options(&self.options, &self.character, self.debug)?;
+        } else {
+            check_options(&self.options)?;
         }
         Ok(())
     }
@@ -96,6 +131,9 @@ impl PowerOn {
     /// The whole options text that the game reads at power-on.
     #[must_use]
     pub fn options_text(&self) -> String {
+        if self.profile.is_nle() {
+            return nle_options_text(&self.options, &self.character, self.debug);
+        }
         let mut text = String::from(DEFAULT_OPTIONS);
         if !self.options.is_empty() {
             text.push(',');

@@ -94,9 +94,11 @@ pub(super) fn measure() -> Result<Figures> {
     let batch = median(|| random(&mut machine, |_| {}))?;
     let mut frame = Frame::default();
     let batch_frames = median(|| random(&mut machine, |machine| machine.frame_into(&mut frame)))?;
-    let batch_digests = median(|| random(&mut machine, |machine| {
-        black_box(machine.play_digest());
-    }))?;
+    let batch_digests = median(|| {
+        random(&mut machine, |machine| {
+            black_box(machine.play_digest());
+        })
+    })?;
     progress("turns");
     let mut turns = Vec::new();
     let batch_m1 = median(|| {
@@ -131,14 +133,18 @@ pub(super) fn measure() -> Result<Figures> {
         })
     })?;
     let frame_us = median(|| per_repetition(2000, || Ok(machine.frame_into(&mut frame))))?;
-    let play_digest_us = median(|| per_repetition(2000, || {
-        black_box(machine.play_digest());
-        Ok(())
-    }))?;
-    let state_digest_us = median(|| per_repetition(200, || {
-        black_box(machine.state_digest());
-        Ok(())
-    }))?;
+    let play_digest_us = median(|| {
+        per_repetition(2000, || {
+            black_box(machine.play_digest());
+            Ok(())
+        })
+    })?;
+    let state_digest_us = median(|| {
+        per_repetition(200, || {
+            black_box(machine.state_digest());
+            Ok(())
+        })
+    })?;
     go_deep(&mut machine)?;
     let (save_deep_us, load_deep_us) = save_and_load(&mut machine)?;
     Ok(Figures {

@@ -131,5 +131,8 @@ fn print(figures: &Figures) {
     }
     println!("{:<40} {:>10} bytes", "image, early", image_bytes.early);
     println!("{:<40} {:>10} bytes", "image, deep", image_bytes.deep);
-    println!("load average at the start: {}; {} cores; medians of {ROUNDS} rounds", figures.load_average, figures.cores);
+    println!(
+        "load average at the start: {}; {} cores; medians of {ROUNDS} rounds",
+        figures.load_average, figures.cores
+    );
 }

@@ -17,7 +17,8 @@ pub(super) fn measure() -> Result<f64> {
     let spawner = Spawner::new(WorkerOptions { store: Some(Arc::clone(&store)), ..WorkerOptions::default() })?;
     let mut worker = Worker::spawn(&spawner)?;
     let task = |start: Start, want: Want| Task { start, luck: None, batch: None, part: None, want };
-    let report = worker.run(&task(Start::PowerOn(PowerOn::from_seed(Seed(1))), Want { state: true, ..Want::default() }))?;
+    let report =
+        worker.run(&task(Start::PowerOn(PowerOn::from_seed(Seed(1))), Want { state: true, ..Want::default() }))?;
     let bytes = report.state_bytes.context("a new game can be saved")?;
     let mut state = vec![0; usize::try_from(bytes)?];
     worker.output().copy_out(0, &mut state)?;

@@ -1,15 +1,19 @@
 //! Eight futures of one boundary.
+#![expect(clippy::disallowed_methods, reason = "tells how long it took")]
 
 use std::time::Instant;
 
 use lab::{Lab, Luck, Snapshot};
 use wire::{EndKind, Key, Message, Seed};
 
-use crate::demo::stage::Stage;
+use crate::demo::stage::{self, Stage};
 use crate::explorer::Explorer;
 
 /// Keys played on each fork.
 const FORK_KEYS: usize = 300;
+
+/// Bytes of a story in the table.
+const STORY_BYTES: usize = 56;
 
 /// A future that was tried.
 pub(super) struct Fork {
@@ -18,6 +22,8 @@ pub(super) struct Fork {
     pub(super) keys: Vec<Key>,
     pub(super) snapshot: Snapshot,
     player: String,
+    /// The explorer went on as it would have done on main.
+    explorer_is_main: bool,
     turns: i64,
     /// What is worth telling.
     met: Vec<String>,
@@ -45,14 +51,9 @@ fn plans() -> Vec<Plan> {
 }
 
 /// Forks the main machine eight times and plays all forks at once.
-pub(super) fn explore(
-    lab: &Lab,
-    stage: &Stage,
-    main: &Snapshot,
-    explorer: &Explorer,
-) -> anyhow::Result<Vec<Fork>> {
+pub(super) fn explore(lab: &Lab, stage: &Stage, main: &Snapshot, explorer: &Explorer) -> anyhow::Result<Vec<Fork>> {
     stage.title(&format!("2. Eight forks from boundary {}, {FORK_KEYS} keys each", main.boundary));
-    stage.say(
+    stage::say(
         "Same luck: the random numbers that main itself will draw, so f1 is main's own future. New luck: other random numbers \
          from here on, to plan against chance instead of peeking.",
     );
@@ -66,7 +67,7 @@ pub(super) fn explore(
     let keys: usize = forks.iter().map(|fork| fork.keys.len()).sum();
     let seconds = started.elapsed().as_secs_f64();
     stage.table(&HEADINGS, &forks.iter().map(row).collect::<Vec<_>>());
-    stage.say(&format!(
+    stage::say(&format!(
         "{keys} keys, each with its whole frame read by the explorer, in {seconds:.2} s over {} workers.",
         lab.info().workers
     ));
@@ -90,14 +91,29 @@ fn play(lab: &Lab, main: &Snapshot, mut explorer: Explorer, plan: Plan) -> anyho
     }
     let player = plan.player.map_or_else(|| "as main".to_owned(), |seed| format!("other {seed}"));
     let turns = snapshot.frame.turn - began;
-    Ok(Fork { name: plan.name, luck: plan.luck, keys, snapshot, player, turns, met })
+    let explorer_is_main = plan.player.is_none();
+    Ok(Fork { name: plan.name, luck: plan.luck, keys, snapshot, player, explorer_is_main, turns, met })
 }
 
 /// A message that tells a story.
 fn notable(message: &Message) -> Option<String> {
     let telling = [
-        "kill", "destroy", "die", "Welcome to exp", "fall through", "fall into", "trap", "You find ", "You feel", "pray",
-        "finish eating", "You read", "potion", "hidden", "WHAMM", "faint",
+        "kill",
+        "destroy",
+        "die",
+        "Welcome to exp",
+        "fall through",
+        "fall into",
+        "trap",
+        "You find ",
+        "You feel",
+        "pray",
+        "finish eating",
+        "You read",
+        "potion",
+        "hidden",
+        "WHAMM",
+        "faint",
     ];
     let dull = ["no longer", "You see here", "You hear"];
     let text = message.text.trim();
@@ -115,10 +131,7 @@ fn row(fork: &Fork) -> [String; 9] {
         Some(ended) => ended.text.clone(),
         None => fork.met.iter().rev().take(3).cloned().collect::<Vec<_>>().join(" "),
     };
-    let mut story: String = story.chars().take(60).collect();
-    if story.is_empty() {
-        "nothing much".clone_into(&mut story);
-    }
+    let story = if story.is_empty() { "nothing much".to_owned() } else { shortened(&story) };
     [
         fork.name.clone(),
         luck.to_owned(),
@@ -132,11 +145,44 @@ fn row(fork: &Fork) -> [String; 9] {
     ]
 }
 
+/// The beginning of a text, up to a whole word.
+fn shortened(text: &str) -> String {
+    if text.len() <= STORY_BYTES {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    for word in text.split(' ') {
+        if short.len() + word.len() > STORY_BYTES {
+            break;
+        }
+        short.push_str(word);
+        short.push(' ');
+    }
+    short + "…"
+}
+
+/// Says what would have become of main.
+pub(super) fn tell_fate(stage: &Stage, forks: &[Fork]) {
+    let own = forks.iter().find(|fork| fork.luck == Luck::Same && fork.explorer_is_main);
+    let Some(ended) = own.and_then(|fork| fork.snapshot.ended.as_ref()) else { return };
+    stage.verdict(
+        false,
+        &format!("f1 is what main was about to do, and it ends there: {}. Nothing has happened to main.", ended.text),
+    );
+}
+
 /// The fork that came farthest: alive, deep, experienced, well.
 pub(super) fn best(forks: &[Fork]) -> Option<&Fork> {
     forks.iter().max_by_key(|fork| {
         let status = fork.snapshot.frame.status.clone().unwrap_or_default();
         let alive = fork.snapshot.ended.is_none();
-        (alive, status.depth, status.experience_level, status.experience, status.hp, std::cmp::Reverse(fork.name.clone()))
+        (
+            alive,
+            status.depth,
+            status.experience_level,
+            status.experience,
+            status.hp,
+            std::cmp::Reverse(fork.name.clone()),
+        )
     })
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use wire::{COLUMNS, Frame, MAP_ROWS, ROWS};
 
+use crate::out::outln;
 use crate::paint::Paint;
 
 /// How long a frame stays while the game is shown live.
@@ -38,18 +39,11 @@ impl Stage {
     }
 
     pub(super) fn title(&self, text: &str) {
-        println!("\n{}", self.paint.styled("1;36", text));
-    }
-
-    /// Prose, wrapped; lines that are broken already stay.
-    pub(super) fn say(&self, text: &str) {
-        for line in text.lines() {
-            println!("{}", if line.contains("  ") { line.to_owned() } else { wrap(line) });
-        }
+        outln!("\n{}", self.paint.styled("1;36", text));
     }
 
     pub(super) fn verdict(&self, good: bool, text: &str) {
-        println!("{}", self.paint.styled(if good { "1;32" } else { "1;33" }, &wrap(text)));
+        outln!("{}", self.paint.styled(if good { "1;32" } else { "1;33" }, &wrap(text)));
     }
 
     /// A table; numbers stand to the right.
@@ -66,11 +60,11 @@ impl Stage {
             });
             cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
         };
-        println!("{}", self.paint.styled("2", &line(headings.to_vec())));
+        outln!("{}", self.paint.styled("2", &line(headings.to_vec())));
         for row in rows {
             let text = line(row.iter().map(String::as_str).collect());
             let dead = row.iter().any(|cell| cell.starts_with("DEAD"));
-            println!("{}", if dead { self.paint.styled("31", &text) } else { text });
+            outln!("{}", if dead { self.paint.styled("31", &text) } else { text });
         }
     }
 
@@ -85,18 +79,25 @@ impl Stage {
         let ((top_a, left_a), (top_b, left_b)) = (crop(a), crop(b));
         let bar = self.paint.styled("2", "|");
         let edge = self.paint.styled("2", &format!("+{}+{}+", head(name_a), head(name_b)));
-        println!("{edge}");
+        outln!("{edge}");
         for row in 0..CROP_ROWS {
             let left = self.paint.row(&a.screen, top_a + row, left_a..left_a + HALF);
             let right = self.paint.row(&b.screen, top_b + row, left_b..left_b + HALF);
-            println!("{bar}{left}{bar}{right}{bar}");
+            outln!("{bar}{left}{bar}{right}{bar}");
         }
-        println!("{}", self.paint.styled("2", &format!("+{0}+{0}+", "-".repeat(HALF))));
+        outln!("{}", self.paint.styled("2", &format!("+{0}+{0}+", "-".repeat(HALF))));
     }
 
     /// Begins to show a game.
     pub(super) fn screening(&self) -> Screening<'_> {
         Screening { stage: self, shown: false }
+    }
+}
+
+/// Prose, wrapped; lines that are broken already stay.
+pub(super) fn say(text: &str) {
+    for line in text.lines() {
+        outln!("{}", if line.contains("  ") { line.to_owned() } else { wrap(line) });
     }
 }
 

@@ -15,7 +15,8 @@ impl Explorer {
     pub(super) fn survive(&mut self, view: &View<'_>) -> Option<Key> {
         let status = view.status;
         let dying = status.hp <= 5 || status.hp * 7 <= status.hp_max;
-        let starving = status.hunger.as_deref().is_some_and(|word| word.starts_with("Weak") || word.starts_with("Faint"));
+        let starving =
+            status.hunger.as_deref().is_some_and(|word| word.starts_with("Weak") || word.starts_with("Faint"));
         let fainting = status.hunger.as_deref().is_some_and(|word| word.starts_with("Faint"));
         let patience = if fainting { PRAYER_TURNS / 2 } else { PRAYER_TURNS };
         if (dying || starving) && self.may_pray(view.turn, patience) {
@@ -57,7 +58,9 @@ impl Explorer {
             .inventory
             .iter()
             .filter(|item| item.text.contains("potion"))
-            .filter(|item| !["water", "unpaid", "cursed"].iter().any(|word| item.text.replace("uncursed", "").contains(word)))
+            .filter(|item| {
+                !["water", "unpaid", "cursed"].iter().any(|word| item.text.replace("uncursed", "").contains(word))
+            })
             .collect();
         potions.sort_by_key(|item| !item.text.contains("healing"));
         let potion = potions.first()?;
@@ -127,9 +130,11 @@ impl Explorer {
     fn shoot(&mut self, view: &View<'_>) -> Option<Key> {
         let ready = |text: &str| text.contains("in quiver") || text.contains("at the ready");
         view.frame.inventory.iter().find(|item| ready(&item.text) && items_fly(&item.text))?;
-        let direction = view.foes.iter().filter(|foe| foe.kind.is_some() && (2..=6).contains(&foe.distance)).find_map(
-            |foe| self.line_to(view, foe),
-        )?;
+        let direction = view
+            .foes
+            .iter()
+            .filter(|foe| foe.kind.is_some() && (2..=6).contains(&foe.distance))
+            .find_map(|foe| self.line_to(view, foe))?;
         Some(self.press(b'f', &[(PendingKind::Direction, direction.key())]))
     }
 

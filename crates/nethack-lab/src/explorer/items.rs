@@ -9,19 +9,94 @@ use super::{Explorer, Place, View};
 const DETOUR: u32 = 4 * 12;
 
 const WANTED: &[&str] = &[
-    "gold piece", "dagger", "dart", "shuriken", "food ration", "cram ration", "lembas", "K-ration", "C-ration",
-    "apple", "orange", "pear", "banana", "melon", "carrot", "pancake", "fortune cookie", "candy bar", "tripe ration",
-    "potion", "scroll", "helmet", "hard hat", "iron shoes", "hard shoes", "boots", "gloves", "mithril", "arrow",
+    "gold piece",
+    "dagger",
+    "dart",
+    "shuriken",
+    "food ration",
+    "cram ration",
+    "lembas",
+    "K-ration",
+    "C-ration",
+    "apple",
+    "orange",
+    "pear",
+    "banana",
+    "melon",
+    "carrot",
+    "pancake",
+    "fortune cookie",
+    "candy bar",
+    "tripe ration",
+    "potion",
+    "scroll",
+    "helmet",
+    "hard hat",
+    "iron shoes",
+    "hard shoes",
+    "boots",
+    "gloves",
+    "mithril",
+    "arrow",
 ];
 
 /// Corpses that do a hero good, or no harm, while they are fresh.
 const HARMLESS: &[&str] = &[
-    "newt", "jackal", "fox", "coyote", "sewer rat", "giant rat", "gecko", "iguana", "goblin", "hill orc",
-    "Mordor orc", "Uruk-hai", "hobbit", "gnome", "gnome lord", "gnomish wizard", "dwarf", "rothe", "rock piercer",
-    "iron piercer", "grid bug", "lichen", "acid blob", "giant ant", "fire ant", "giant beetle", "monkey", "ape",
-    "rock mole", "woodchuck", "hobgoblin", "wolf", "winter wolf cub", "dingo", "floating eye", "snake", "baby crocodile",
-    "crocodile", "jaguar", "lynx", "panther", "imp", "homunculus", "bugbear", "orc shaman", "pony", "horse",
-    "white unicorn", "gray unicorn", "black unicorn", "owlbear", "yeti", "hill giant", "stone giant", "giant bat",
+    "newt",
+    "jackal",
+    "fox",
+    "coyote",
+    "sewer rat",
+    "giant rat",
+    "gecko",
+    "iguana",
+    "goblin",
+    "hill orc",
+    "Mordor orc",
+    "Uruk-hai",
+    "hobbit",
+    "gnome",
+    "gnome lord",
+    "gnomish wizard",
+    "dwarf",
+    "rothe",
+    "rock piercer",
+    "iron piercer",
+    "grid bug",
+    "lichen",
+    "acid blob",
+    "giant ant",
+    "fire ant",
+    "giant beetle",
+    "monkey",
+    "ape",
+    "rock mole",
+    "woodchuck",
+    "hobgoblin",
+    "wolf",
+    "winter wolf cub",
+    "dingo",
+    "floating eye",
+    "snake",
+    "baby crocodile",
+    "crocodile",
+    "jaguar",
+    "lynx",
+    "panther",
+    "imp",
+    "homunculus",
+    "bugbear",
+    "orc shaman",
+    "pony",
+    "horse",
+    "white unicorn",
+    "gray unicorn",
+    "black unicorn",
+    "owlbear",
+    "yeti",
+    "hill giant",
+    "stone giant",
+    "giant bat",
 ];
 
 /// Whether a text speaks of a corpse that may be eaten while it is fresh.
@@ -39,9 +114,27 @@ pub(super) fn is_safe_corpse(text: &str) -> bool {
 /// Whether an item is food to be carried and eaten without a thought.
 pub(super) fn is_meal(text: &str) -> bool {
     let food = [
-        "food ration", "cram ration", "lembas", "K-ration", "C-ration", "apple", "orange", "pear", "banana", "melon",
-        "carrot", "pancake", "fortune cookie", "candy bar", "slime mold", "sprig", "clove", "lump of royal jelly",
-        "cream pie", "kelp frond", "tripe ration",
+        "food ration",
+        "cram ration",
+        "lembas",
+        "K-ration",
+        "C-ration",
+        "apple",
+        "orange",
+        "pear",
+        "banana",
+        "melon",
+        "carrot",
+        "pancake",
+        "fortune cookie",
+        "candy bar",
+        "slime mold",
+        "sprig",
+        "clove",
+        "lump of royal jelly",
+        "cream pie",
+        "kelp frond",
+        "tripe ration",
     ];
     food.iter().any(|word| text.contains(word)) && !text.contains("unpaid") && !text.contains("cursed tin")
 }
@@ -63,9 +156,11 @@ impl Explorer {
     }
 
     fn take_here(&mut self, view: &View<'_>) -> Option<Key> {
-        let here = view.frame.messages.iter().any(|message| {
-            message.text.starts_with("You see here ") && is_wanted(&message.text)
-        });
+        let here = view
+            .frame
+            .messages
+            .iter()
+            .any(|message| message.text.starts_with("You see here ") && is_wanted(&message.text));
         let heap = view.hears("There are several objects here") || view.hears("There are many objects here");
         let known = view.frame.messages.iter().any(|message| message.text.contains("for sale"));
         let list = view.frame.messages.iter().any(|message| message.text.starts_with("Things that are here"));
@@ -95,7 +190,9 @@ impl Explorer {
             return None;
         }
         let item = view.frame.inventory.iter().find(|item| {
-            item.text.contains("scroll") && item.text.contains("labeled") && !item.text.contains("unpaid")
+            item.text.contains("scroll")
+                && item.text.contains("labeled")
+                && !item.text.contains("unpaid")
                 && !self.tried.contains(&item.text)
         })?;
         self.tried.insert(item.text.clone());

@@ -162,11 +162,7 @@ impl Explorer {
                 self.plan.clear();
             }
         }
-        if pending.kind == PendingKind::Command {
-            self.command(frame)
-        } else {
-            self.answer(frame, pending)
-        }
+        if pending.kind == PendingKind::Command { self.command(frame) } else { self.answer(frame, pending) }
     }
 
     /// Presses a key of a command and keeps the rest for the prompts that follow.
@@ -213,8 +209,8 @@ impl Explorer {
         let left = self.levels.get(self.here).is_none_or(|level| level.name != *name);
         let climbed = self.climbed.take();
         if left {
-            let known = (0..self.levels.len())
-                .find(|at| self.levels[*at].name == *name && self.levels[*at].is_shown_by(frame));
+            let known =
+                (0..self.levels.len()).find(|at| self.levels[*at].name == *name && self.levels[*at].is_shown_by(frame));
             self.here = known.unwrap_or_else(|| {
                 self.levels.push(Level::new(name, frame.turn));
                 self.levels.len() - 1

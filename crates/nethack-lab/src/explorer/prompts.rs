@@ -20,7 +20,7 @@ impl Explorer {
                 self.plan.extend(rest);
                 Key(b'C')
             }
-            PendingKind::Menu => self.pick(frame),
+            PendingKind::Menu => pick(frame),
             _ => Key::ESC,
         }
     }
@@ -59,15 +59,15 @@ impl Explorer {
             self.peaceful.insert(kind, turn + PEACE_TURNS);
         }
     }
+}
 
-    /// Marks what is wanted of a heap, one key at a time, and closes every other menu.
-    fn pick(&mut self, frame: &Frame) -> Key {
-        let Some(menu) = &frame.menu else { return Key::ESC };
-        if menu.pick != Pick::Any || !menu.title.contains("Pick up what") {
-            return Key::ESC;
-        }
-        next_entry(menu).unwrap_or(if menu.page < menu.pages { Key(b'>') } else { Key::ENTER })
+/// Marks what is wanted of a heap, one key at a time, and closes every other menu.
+fn pick(frame: &Frame) -> Key {
+    let Some(menu) = &frame.menu else { return Key::ESC };
+    if menu.pick != Pick::Any || !menu.title.contains("Pick up what") {
+        return Key::ESC;
     }
+    next_entry(menu).unwrap_or(if menu.page < menu.pages { Key(b'>') } else { Key::ENTER })
 }
 
 fn next_entry(menu: &Menu) -> Option<Key> {

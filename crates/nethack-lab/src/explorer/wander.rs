@@ -78,8 +78,7 @@ impl Explorer {
         let level = self.level();
         let goal = routes.nearest(|place| {
             let unopened = level.ground(place) == Ground::ClosedDoor && level.kicks.contains_key(&place);
-            (level.is_frontier(place) && !unopened)
-                .then(|| ((jitter >> (place.index() % 61)) & 1) as u32)
+            (level.is_frontier(place) && !unopened).then(|| ((jitter >> (place.index() % 61)) & 1) as u32)
         })?;
         self.go(view, routes.first(goal)?)
     }
@@ -87,18 +86,16 @@ impl Explorer {
     /// Kicks the nearest locked door until it gives or is given up.
     fn force_door(&mut self, view: &View<'_>, routes: &Routes) -> Option<Key> {
         let level = self.level();
-        let worth = |door: Place| level.kicks.get(&door).is_some_and(|kicks| *kicks < KICKS_MAX)
-            && level.ground(door) == Ground::ClosedDoor;
-        let beside = |place: Place| {
-            place.around().find(|(direction, door)| !direction.is_diagonal() && worth(*door))
+        let worth = |door: Place| {
+            level.kicks.get(&door).is_some_and(|kicks| *kicks < KICKS_MAX) && level.ground(door) == Ground::ClosedDoor
         };
+        let beside = |place: Place| place.around().find(|(direction, door)| !direction.is_diagonal() && worth(*door));
         if let Some((direction, door)) = beside(view.hero) {
             *self.levels[self.here].kicks.entry(door).or_insert(0) += 1;
             return Some(self.press(0x04, &[(PendingKind::Direction, direction.key())]));
         }
-        let goal = routes.nearest(|place| {
-            (beside(place).is_some() && level.ground(place) != Ground::ClosedDoor).then_some(0)
-        })?;
+        let goal = routes
+            .nearest(|place| (beside(place).is_some() && level.ground(place) != Ground::ClosedDoor).then_some(0))?;
         self.go(view, routes.first(goal)?)
     }
 

@@ -4,6 +4,7 @@ use serde_json::json;
 use wire::Key;
 
 use crate::command_line::MovieFile;
+use crate::out::outln;
 use crate::outcome::Outcome;
 
 /// Keys in one line of text.
@@ -13,11 +14,11 @@ pub(super) fn run(options: &MovieFile) -> anyhow::Result<Outcome> {
     let recording = super::read(options)?;
     let names: Vec<String> = recording.movie.steps.iter().map(|step| Key::name(step.key)).collect();
     if options.json {
-        println!("{}", json!({ "keys": names }));
+        outln!("{}", json!({ "keys": names }));
         return Ok(Outcome::Good);
     }
     for (line, names) in names.chunks(LINE_KEYS).enumerate() {
-        println!("{:>7}  {}", line * LINE_KEYS, names.join(" "));
+        outln!("{:>7}  {}", line * LINE_KEYS, names.join(" "));
     }
     Ok(Outcome::Good)
 }

@@ -1,11 +1,10 @@
 //! `movie show`: screens of a movie.
 
-use std::io::Write;
-
 use lab::{Boundary, Snapshot};
 
 use crate::command_line::ShowOptions;
 use crate::movies::Replay;
+use crate::out::out;
 use crate::outcome::{Outcome, Usage};
 use crate::paint::Paint;
 use crate::setup::{Setup, read_movie};
@@ -45,6 +44,5 @@ fn show(paint: Paint, snapshot: &Snapshot) {
     let end = snapshot.ended.as_ref().map_or_else(String::new, |ended| format!(", the end: {}", ended.text));
     let title = format!("boundary {}, turn {}{end}", snapshot.boundary, snapshot.frame.turn);
     let text = format!("{}\n{}\n", paint.styled("1", &title), paint.rows(&snapshot.frame.screen).join("\n"));
-    // A reader that has seen enough (`| head`) is no failure.
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    out!("{text}");
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::command_line::MovieFile;
 use crate::movies::Replay;
+use crate::out::{out, outln};
 use crate::outcome::Outcome;
 use crate::paint::Paint;
 use crate::setup::{Setup, read_movie};
@@ -25,18 +26,18 @@ pub(super) fn run(setup: &Setup, options: &MovieFile) -> anyhow::Result<Outcome>
         _ => None,
     };
     if options.json {
-        println!("{}", as_json(&report, around.as_ref()));
+        outln!("{}", as_json(&report, around.as_ref()));
     } else {
-        print!("{}", as_text(options, &report, around.as_ref()));
+        out!("{}", as_text(options, &report, around.as_ref()));
     }
     Ok(Outcome::from(&report.verdict))
 }
 
 fn not_judged(options: &MovieFile, error: &LabError) -> Outcome {
     if options.json {
-        println!("{}", json!({ "verdict": "cannot-judge", "reason": error.to_string() }));
+        outln!("{}", json!({ "verdict": "cannot-judge", "reason": error.to_string() }));
     } else {
-        println!("{}: cannot-judge: {error}", options.file.display());
+        outln!("{}: cannot-judge: {error}", options.file.display());
     }
     Outcome::CannotJudge
 }

@@ -48,9 +48,8 @@ impl Keeper {
         let mut beside = self.path.clone().into_os_string();
         beside.push(".new");
         let beside = PathBuf::from(beside);
-        let written = write_new(&beside, &bytes).and_then(|()| {
-            std::fs::rename(&beside, &self.path).with_context(|| self.path.display().to_string())
-        });
+        let written = write_new(&beside, &bytes)
+            .and_then(|()| std::fs::rename(&beside, &self.path).with_context(|| self.path.display().to_string()));
         self.kept = game.boundary;
         written
     }

@@ -25,7 +25,8 @@ pub(super) fn check_size() -> anyhow::Result<()> {
     if fits(columns, rows) {
         return Ok(());
     }
-    Err(Usage(format!("this terminal has {columns} columns and {rows} rows; NetHack needs {COLUMNS} and {ROWS}")).into())
+    Err(Usage(format!("this terminal has {columns} columns and {rows} rows; NetHack needs {COLUMNS} and {ROWS}"))
+        .into())
 }
 
 fn fits(columns: u16, rows: u16) -> bool {
@@ -51,6 +52,8 @@ impl Terminal {
 
     /// Shows a machine, and a note below it where there is room.
     pub(super) fn draw(&self, game: &Snapshot, note: &str) -> io::Result<()> {
+        // Whoever holds a terminal has entered it.
+        let Self(()) = self;
         let mut out = io::stdout().lock();
         let (columns, rows) = size()?;
         queue!(out, BeginSynchronizedUpdate, ResetColor)?;

@@ -185,14 +185,15 @@ void more(void)
 void xwaitforspace(const char *also)
 {
     struct asking asking;
+    int noted = innermost
+                && (innermost->what == ASKING_MENU || innermost->what == ASKING_WINDOW
+                    || innermost->what == ASKING_MORE);
 
-    if (innermost
-        && (innermost->what == ASKING_MENU || innermost->what == ASKING_WINDOW
-            || innermost->what == ASKING_MORE)) {
-        nethack_xwaitforspace(also);
-        return;
-    }
-    asking_begin(&asking, ASKING_MORE);
+    observed.waits_for_space = 1;
+    if (!noted)
+        asking_begin(&asking, ASKING_MORE);
     nethack_xwaitforspace(also);
-    asking_end(&asking);
+    if (!noted)
+        asking_end(&asking);
+    observed.waits_for_space = 0;
 }

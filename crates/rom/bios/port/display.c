@@ -21,12 +21,55 @@ void display_clear_map(void)
     for (y = 0; y < ROWNO; y++)
         for (x = 0; x < COLNO - 1; x++)
             display.glyphs[y][x] = cmap_to_glyph(S_stone);
+    memset(display.chars, ' ', sizeof display.chars);
+    memset(display.colors, 0, sizeof display.colors);
+    memset(display.specials, 0, sizeof display.specials);
 }
 
+extern int nethack_mapglyph(int, int *, int *, unsigned *, int, int, unsigned);
+
+/* The last thing that mapglyph() was asked, by whom the port prints a glyph. */
+static struct {
+    int symbol, color;
+    unsigned special;
+} mapped;
+
+int mapglyph(int glyph, int *symbol, int *color, unsigned *special, int x, int y, unsigned flag)
+{
+    int index = nethack_mapglyph(glyph, symbol, color, special, x, y, flag);
+
+    mapped.symbol = *symbol;
+    mapped.color = *color;
+    mapped.special = *special;
+    return index;
+}
+
+/* What a kind of thing looks like is shuffled for each game, its glyph isn't: so that
+ * no frame tells what an unidentified thing is, it gets the glyph of its looks. */
+static short appearance(int glyph)
+{
+    if (glyph_is_normal_object(glyph))
+        return (short) (GLYPH_OBJ_OFF + objects[glyph_to_obj(glyph)].oc_descr_idx);
+    return (short) glyph;
+}
+
+/* Black things are shown dark gray or blue. */
+static unsigned char shown_color(int glyph)
+{
+    if (mapped.color != CLR_BLACK || glyph == cmap_to_glyph(S_stone))
+        return (unsigned char) mapped.color;
+    return iflags.wc2_darkgray ? NO_COLOR : CLR_BLUE;
+}
+
+/* Called once the port has printed the glyph, and so mapped it. */
 void display_glyph(int x, int y, int glyph)
 {
-    if (x >= 1 && x < COLNO && y >= 0 && y < ROWNO)
-        display.glyphs[y][x - 1] = (short) glyph;
+    if (x < 1 || x >= COLNO || y < 0 || y >= ROWNO)
+        return;
+    display.glyphs[y][x - 1] = appearance(glyph);
+    display.chars[y][x - 1] = (unsigned char) mapped.symbol;
+    display.colors[y][x - 1] = shown_color(glyph);
+    display.specials[y][x - 1] = (unsigned char) mapped.special;
 }
 
 void display_status_enable(int field, int enable)
@@ -80,6 +123,7 @@ void display_status(int field, const void *value)
 {
     if (field == BL_FLUSH || field == BL_RESET) {
         take_numbers();
+        observed_status();
         memcpy(display.shown_text, display.status_text, sizeof display.shown_text);
         display.has_status = 1;
         display.polymorphed = Upolyd;
@@ -101,10 +145,10 @@ void display_items(void)
 
     display.inventory_count = display.inventory_used = 0;
     for (item = invent; item; item = item->nobj) {
+        short glyph = appearance(obj_to_glyph(item, rn2_on_display_rng));
         const char *text = doname(item);
         struct item_record record = { (uint8_t) item->invlet, (uint8_t) item->oclass,
-                                      (int16_t) obj_to_glyph(item, rn2_on_display_rng),
-                                      (uint16_t) strlen(text) };
+                                      glyph, (uint16_t) strlen(text) };
 
         if (display.inventory_used + sizeof record + record.length > INVENTORY_BYTES)
             break;

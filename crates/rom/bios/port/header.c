@@ -1,5 +1,6 @@
 /* The table through which a host finds everything in the ROM: its entry point. */
 #include "frame.h"
+#include "observe.h"
 
 extern const char rom_engine_id[], rom_nethack_version[], rom_tarball_sha256[], rom_compiler[],
     rom_flags[];
@@ -53,6 +54,8 @@ const struct rom_header {
     int (*disk_entry)(unsigned, const char **, const void **, size_t *, int *);
     uint32_t disk_files_max;
     uint32_t frame_head_bytes;
+    void (*observe)(struct observation *, uint32_t);
+    uint32_t observation_bytes, unused;
 } rom_header = {
     ROM_MAGIC,
     ROM_CONTRACT,
@@ -78,4 +81,7 @@ const struct rom_header {
     disk_entry,
     DISK_FILES_MAX,
     sizeof(struct frame_head),
+    rom_observe,
+    sizeof(struct observation),
+    0,
 };

@@ -32,17 +32,19 @@ int dosave0(void)
 
 int bios_getkey(void)
 {
-    int key = bios_yield(YIELD_KEY);
+    int key;
 
+    observed_wait();
+    key = bios_yield(YIELD_KEY);
     messages_forget();
     asking_key(key);
     return key;
 }
 
-/* The real seeds come at the boot point; until then nothing random may matter. */
+/* Never asked: see init_random() in level_seed.c. */
 unsigned long sys_random_seed(void)
 {
-    return 1;
+    bios_fault("the game asked for a seed that no record holds");
 }
 
 void sethanguphandler(void (*handler)(int))
@@ -58,7 +60,7 @@ boolean authorize_wizard_mode(void)
 boolean check_user_string(char *list)
 {
     (void) list;
-    return (mailbox.flags & POWER_DEBUG) != 0;
+    return nle_habits() || (mailbox.flags & POWER_DEBUG) != 0;
 }
 
 void append_slash(char *name)
@@ -134,7 +136,11 @@ static void boot(void)
     hname = name;
     hackpid = 1;
     windows_power_on();
+    if (nle_habits())
+        nle_commands_power_on();
     initoptions();
+    if (nle_habits())
+        nle_texts_power_on();
     u.uhp = 1; /* else an early quit would look like a death */
     program_state.preserve_locks = 1;
     init_nhwindows(&count, arguments);
@@ -153,11 +159,13 @@ void game_main(void)
     boot();
     (void) bios_yield(YIELD_BOOT);
     random_seed(mailbox.seed_core, mailbox.seed_display);
+    levels_power_on();
     lock_game();
     save = restore_saved_game();
     if (save >= 0 && dorecover(save))
         moveloop(TRUE);
     player_selection();
+    levels_enter(0);
     newgame();
     moveloop(FALSE);
     bios_fault("the game's main loop returned");

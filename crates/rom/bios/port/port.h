@@ -7,6 +7,12 @@
 
 #include "libc/bios.h"
 
+/* Whether the power-on record asks for NLE's habits. */
+static inline int nle_habits(void)
+{
+    return (mailbox.flags & POWER_NLE) != 0;
+}
+
 /* terminal.c: the screen that the game's tty port draws on. */
 #define TERMINAL_ROWS 24
 #define TERMINAL_COLUMNS 80
@@ -19,6 +25,22 @@ struct terminal {
     int color, attribute;
 };
 extern struct terminal terminal;
+void terminal_blank(int row, int from); /* to the end of the row */
+void terminal_line_feed(void);
+
+/* nle_screen.c: the same screen as NLE's emulator of an ANSI terminal has it. */
+void nle_screen_power_on(void);
+void nle_put(int c);
+void nle_move(int column, int row);
+void nle_clear_below(void);
+void nle_plain(void);
+void nle_start_color(int color);
+void nle_start_attr(int attr);
+int nle_attr_fixup(int mask);
+
+/* nle_commands.c, nle_texts.c */
+void nle_commands_power_on(void);
+void nle_texts_power_on(void); /* once the options are read */
 
 /* asking.c: what the game waits for. */
 enum pending {
@@ -90,7 +112,9 @@ void messages_add(const char *text, int shown);
 #define STATUS_NUMBERS 27
 
 struct display {
-    short glyphs[ROWNO][COLNO - 1];
+    short glyphs[ROWNO][COLNO - 1]; /* of looks: see appearance() */
+    /* What mapglyph() made of them when they were printed. */
+    unsigned char chars[ROWNO][COLNO - 1], colors[ROWNO][COLNO - 1], specials[ROWNO][COLNO - 1];
     int has_status;
     int polymorphed;                       /* as of the last flush */
     char status_text[MAXBLSTATS][STATUS_TEXT_BYTES];
@@ -116,6 +140,22 @@ extern struct window_procs lab_procs;
 #define GENERATORS_BYTES (2 * (1 + 256 + 256 + 3) * 8)
 void random_seed(uint64_t core, uint64_t display_seed);
 void random_write(unsigned char *out);
+struct isaac64_ctx *random_core(void);
+
+/* level_seed.c */
+void levels_power_on(void);
+void levels_enter(int dungeon);
+
+/* observe.c: what NLE's observation needs beyond what the window port keeps. */
+struct observed {
+    int in_yn_function, in_getlin, waits_for_space;
+    int64_t x, y, turn; /* blstats' idea of them */
+    char message[256];  /* the last text for the message window */
+};
+extern struct observed observed;
+void observed_message(const char *text);
+void observed_status(void);
+void observed_wait(void);
 
 /* main.c */
 struct ending {

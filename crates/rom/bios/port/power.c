@@ -50,8 +50,11 @@ void rom_power_on(void)
     heap_power_on();
     disk_power_on();
     add_file(DLBFILE, rom_data_nhdat, rom_data_nhdat_end);
-    add_file("symbols", rom_data_symbols, rom_data_symbols_end);
-    add_file("license", rom_data_license, rom_data_license_end);
+    /* NLE's folder lacks these. */
+    if (!nle_habits()) {
+        add_file("symbols", rom_data_symbols, rom_data_symbols_end);
+        add_file("license", rom_data_license, rom_data_license_end);
+    }
     disk_add_read_only("sysconf", who_may, sizeof who_may - 1);
     disk_add_read_only("perm", who_may, 0);
     enter_at(game_main);

@@ -9,6 +9,11 @@ void random_seed(uint64_t core, uint64_t display_seed)
     init_isaac64(display_seed, rn2_on_display_rng);
 }
 
+isaac64_ctx *random_core(void)
+{
+    return &rnglist[CORE].rng_state;
+}
+
 static unsigned char *put_words(unsigned char *out, const uint64_t *words, size_t n)
 {
     memcpy(out, words, n * sizeof *words);

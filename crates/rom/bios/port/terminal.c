@@ -12,7 +12,7 @@ char erase_char = '\b', intr_char, kill_char = 21;
 #define STANDOUT 1
 #define ATTRIBUTE(attr) (1 << (attr))
 
-static void blank(int row, int from)
+void terminal_blank(int row, int from)
 {
     if (from >= TERMINAL_COLUMNS)
         return;
@@ -21,7 +21,7 @@ static void blank(int row, int from)
     memset(&terminal.attributes[row][from], 0, TERMINAL_COLUMNS - from);
 }
 
-static void line_feed(void)
+void terminal_line_feed(void)
 {
     if (terminal.row < TERMINAL_ROWS - 1) {
         terminal.row++;
@@ -31,14 +31,14 @@ static void line_feed(void)
     memmove(terminal.colors[0], terminal.colors[1], sizeof terminal.colors - TERMINAL_COLUMNS);
     memmove(terminal.attributes[0], terminal.attributes[1],
             sizeof terminal.attributes - TERMINAL_COLUMNS);
-    blank(TERMINAL_ROWS - 1, 0);
+    terminal_blank(TERMINAL_ROWS - 1, 0);
 }
 
 static void put_cell(int c)
 {
     if (terminal.column >= TERMINAL_COLUMNS) {
         terminal.column = 0;
-        line_feed();
+        terminal_line_feed();
     }
     terminal.chars[terminal.row][terminal.column] = (unsigned char) c;
     terminal.colors[terminal.row][terminal.column] = (unsigned char) terminal.color;
@@ -48,10 +48,14 @@ static void put_cell(int c)
 
 void terminal_put(int c)
 {
+    if (nle_habits()) {
+        nle_put(c);
+        return;
+    }
     switch (c) {
     case '\n':
         terminal.column = 0;
-        line_feed();
+        terminal_line_feed();
         break;
     case '\r':
         terminal.column = 0;
@@ -94,6 +98,10 @@ void cmov(int x, int y)
 
 void nocmov(int x, int y)
 {
+    if (nle_habits()) {
+        nle_move(x, y);
+        return;
+    }
     cmov(x, y);
 }
 
@@ -112,16 +120,20 @@ void backsp(void)
 
 void cl_end(void)
 {
-    blank(terminal.row, terminal.column);
+    terminal_blank(terminal.row, terminal.column);
 }
 
 void cl_eos(void)
 {
     int row;
 
+    if (nle_habits()) {
+        nle_clear_below();
+        return;
+    }
     cl_end();
     for (row = terminal.row + 1; row < TERMINAL_ROWS; row++)
-        blank(row, 0);
+        terminal_blank(row, 0);
 }
 
 void clear_screen(void)
@@ -129,34 +141,46 @@ void clear_screen(void)
     int row;
 
     for (row = 0; row < TERMINAL_ROWS; row++)
-        blank(row, 0);
+        terminal_blank(row, 0);
     home();
 }
 
 void standoutbeg(void)
 {
+    if (nle_habits()) {
+        nle_start_attr(ATR_BOLD);
+        return;
+    }
     terminal.attribute |= STANDOUT;
 }
 
 void standoutend(void)
 {
+    if (nle_habits()) {
+        nle_plain();
+        return;
+    }
     terminal.attribute &= ~STANDOUT;
 }
 
 int term_attr_fixup(int mask)
 {
-    return mask;
+    return nle_habits() ? nle_attr_fixup(mask) : mask;
 }
 
 void term_start_attr(int attr)
 {
-    if (attr)
+    if (nle_habits())
+        nle_start_attr(attr);
+    else if (attr)
         terminal.attribute |= ATTRIBUTE(attr);
 }
 
 void term_end_attr(int attr)
 {
-    if (attr)
+    if (nle_habits() && attr)
+        nle_plain();
+    else if (attr)
         terminal.attribute &= ~ATTRIBUTE(attr);
 }
 
@@ -172,11 +196,16 @@ void term_end_raw_bold(void)
 
 void term_start_color(int color)
 {
-    terminal.color = color;
+    if (nle_habits())
+        nle_start_color(color);
+    else
+        terminal.color = color;
 }
 
 void term_end_color(void)
 {
+    if (nle_habits())
+        nle_plain();
     terminal.color = NO_COLOR;
 }
 
@@ -195,6 +224,8 @@ void tty_startup(int *width, int *height)
 {
     *width = CO = TERMINAL_COLUMNS;
     *height = LI = TERMINAL_ROWS;
+    if (nle_habits())
+        nle_screen_power_on();
     terminal.color = NO_COLOR;
     clear_screen();
 }
@@ -210,6 +241,8 @@ void tty_number_pad(int state)
 
 void tty_start_screen(void)
 {
+    if (nle_habits())
+        nle_plain();
 }
 
 void tty_end_screen(void)

@@ -7,6 +7,8 @@ struct window_procs lab_procs;
 
 static void lab_putstr(winid window, int attr, const char *text)
 {
+    if (window == WIN_MESSAGE)
+        observed_message(text);
     /* What the tty port keeps out of its history is a prompt, not a message. */
     if (window == WIN_MESSAGE && !(attr & ATR_NOHISTORY))
         messages_add(text, !(wins[window]->flags & WIN_STOP));
@@ -15,8 +17,8 @@ static void lab_putstr(winid window, int attr, const char *text)
 
 static void lab_print_glyph(winid window, XCHAR_P x, XCHAR_P y, int glyph, int background)
 {
-    display_glyph(x, y, glyph);
     tty_print_glyph(window, x, y, glyph, background);
+    display_glyph(x, y, glyph);
 }
 
 static void lab_clear_nhwindow(winid window)
@@ -55,7 +57,9 @@ static char lab_yn_function(const char *query, const char *answers, CHAR_P defau
     asking.prompt = query;
     asking.answers = answers;
     asking.default_answer = default_answer;
+    observed.in_yn_function = 1;
     answer = tty_yn_function(query, answers, default_answer);
+    observed.in_yn_function = 0;
     asking_end(&asking);
     return answer;
 }
@@ -67,7 +71,9 @@ static void lab_getlin(const char *query, char *line)
     asking_begin(&asking, ASKING_TEXT);
     asking.prompt = query;
     asking.capacity = COLNO;
+    observed.in_getlin = 1;
     tty_getlin(query, line);
+    observed.in_getlin = 0;
     asking_end(&asking);
 }
 
@@ -128,6 +134,21 @@ static char lab_message_menu(CHAR_P letter, int how, const char *text)
     return tty_message_menu(letter, how, text);
 }
 
+static void nle_raw_print(const char *text)
+{
+    xputs(text);
+    terminal_put('\n');
+}
+
+/* Where NLE's window port is another than the tty port. */
+static void be_as_nle(void)
+{
+    lab_procs.wincap |= WC_PERM_INVENT;
+    lab_procs.win_message_menu = genl_message_menu;
+    lab_procs.win_raw_print = nle_raw_print;
+    lab_procs.win_raw_print_bold = nle_raw_print;
+}
+
 void windows_power_on(void)
 {
     lab_procs = tty_procs;
@@ -145,5 +166,7 @@ void windows_power_on(void)
     lab_procs.win_display_nhwindow = lab_display_nhwindow;
     lab_procs.win_display_file = lab_display_file;
     lab_procs.win_message_menu = lab_message_menu;
+    if (nle_habits())
+        be_as_nle();
     windowprocs = lab_procs;
 }

@@ -21,17 +21,45 @@ WRAPPED(getpos)
 #ifdef IN_end
 WRAPPED(done)
 #endif
+#ifdef IN_bones
+WRAPPED(getbones)
+#endif
 #ifdef IN_getline
 WRAPPED(xwaitforspace)
 #endif
+#ifdef IN_hacklib
+WRAPPED(friday_13th)
+WRAPPED(init_random)
+WRAPPED(midnight)
+WRAPPED(night)
+WRAPPED(phase_of_the_moon)
+WRAPPED(reseed_random)
+#endif
 #ifdef IN_invent
 WRAPPED(getobj)
+#endif
+#ifdef IN_mapglyph
+WRAPPED(mapglyph)
+#endif
+#ifdef IN_mklev
+WRAPPED(mklev)
 #endif
 #ifdef IN_save
 WRAPPED(dosave0)
 #endif
 #ifdef IN_topl
 WRAPPED(more)
+#endif
+#ifdef IN_version
+WRAPPED(copyright_banner_line)
+WRAPPED(doextversion)
+WRAPPED(getversionstring)
+#endif
+#ifdef IN_wintty
+/* What goes past the screen in NLE; perror() itself is the library's. */
+#define perror port_perror
+WRAPPED(g_putch)
+WRAPPED(tty_raw_print)
 #endif
 
 #endif

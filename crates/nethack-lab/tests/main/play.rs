@@ -1,4 +1,5 @@
 //! Playing, under a terminal of its own.
+#![expect(clippy::disallowed_methods, reason = "patience has an end")]
 
 use std::io::{Read, Write};
 use std::path::Path;

@@ -46,8 +46,40 @@ fn help_teaches_each_command_and_the_version_names_the_engine() {
         assert!(ran.out.contains("Usage: nethack-lab"), "{command}: {}", ran.out);
     }
     let help = bed.expect(0, "--help").out;
-    assert!(help.contains("Begin with") && !help.contains("worker"), "{help}");
+    assert!(help.contains("Begin with"), "{help}");
+    assert!(!help.lines().any(|line| line.starts_with("  worker ")), "the worker is internal: {help}");
     let engine = bed.expect(0, "rom --json").json();
     let engine = engine["engine_id"].as_str().expect("an engine id").to_owned();
     assert!(bed.expect(0, "--version").out.contains(&engine[..12]));
+}
+
+#[test]
+fn a_server_without_a_client_says_nothing_and_leaves_nothing() {
+    let bed = Bed::new();
+    for arguments in ["mcp", "mcp --seed 7 --role samurai", "mcp --movies journals --resume latest"] {
+        let ran = bed.expect(0, arguments);
+        assert_eq!(ran.out, "", "{arguments}: standard output belongs to the protocol");
+    }
+    assert_eq!(std::fs::read_dir(bed.path("journals")).map_or(0, Iterator::count), 0, "no game, no journal");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    use std::process::{Command, Stdio};
+    let bed = Bed::new();
+    bed.record("game.movie", 11, 60);
+    for arguments in [["movie", "show", "game.movie", "--every", "1"], ["movie", "keys", "game.movie", "--json", ""]] {
+        let mut child = Command::new(crate::bed::executable())
+            .args(arguments.iter().filter(|argument| !argument.is_empty()))
+            .current_dir(bed.dir())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the executable runs");
+        // Nobody reads.
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("an end");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && err.is_empty(), "{arguments:?}: {} {err}", output.status);
+    }
 }

@@ -52,7 +52,8 @@ fn a_changed_input_is_named_and_exits_with_1() {
     let verdict = bed.expect(1, "movie verify forged.movie --json").json();
     assert_eq!(verdict["verdict"], "desync");
     assert_eq!(verdict["first_difference"]["input"], 30, "{verdict}");
-    let (before, after) = (&verdict["first_difference"]["screen_before"], &verdict["first_difference"]["screen_replayed"]);
+    let (before, after) =
+        (&verdict["first_difference"]["screen_before"], &verdict["first_difference"]["screen_replayed"]);
     assert!(before.is_string() && after.is_string(), "{verdict}");
     let text = bed.expect(1, "movie verify forged.movie").out;
     assert!(text.contains("after input 30"), "{text}");
