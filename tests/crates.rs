@@ -48,7 +48,9 @@ fn the_crate_table_is_true() {
 fn the_crate_table_is_in_order() {
     let text = std::fs::read_to_string(crate::top().join("docs/architecture.md")).expect("the document is there");
     let mut above = BTreeSet::new();
-    for line in text.lines().skip_while(|line| !line.starts_with("| crate |")).skip(2).take_while(|line| line.starts_with('|')) {
+    for line in
+        text.lines().skip_while(|line| !line.starts_with("| crate |")).skip(2).take_while(|line| line.starts_with('|'))
+    {
         let cells: Vec<_> = line.trim_matches('|').split('|').map(str::trim).collect();
         for used in cells[2].split_whitespace() {
             assert!(above.contains(used), "{} uses {used}, which does not stand above it", cells[0]);

@@ -18,7 +18,11 @@ fn files() -> Vec<PathBuf> {
         .current_dir(top())
         .output();
     let listed = list.ok().filter(|list| list.status.success()).map(|list| {
-        String::from_utf8_lossy(&list.stdout).lines().map(PathBuf::from).filter(|file| top().join(file).is_file()).collect()
+        String::from_utf8_lossy(&list.stdout)
+            .lines()
+            .map(PathBuf::from)
+            .filter(|file| top().join(file).is_file())
+            .collect()
     });
     listed.unwrap_or_else(|| {
         let mut found = Vec::new();

@@ -21,7 +21,8 @@ fn recorded(name: &str, prepare: impl FnOnce(&Path) -> Command) -> Vec<u8> {
     let folder = scratch(name);
     let file = folder.join("game.movie");
     let mut command = prepare(&folder);
-    command.args(["movie", "record", "--policy", "explore", "--seed", "77", "--role", "valkyrie", "--keys", "1500", "-o"]);
+    command
+        .args(["movie", "record", "--policy", "explore", "--seed", "77", "--role", "valkyrie", "--keys", "1500", "-o"]);
     let output = command.arg(&file).output().expect("the executable runs");
     assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     let bytes = std::fs::read(&file).expect("a movie");

@@ -54,7 +54,9 @@ fn only_the_machine_is_unsafe() {
     let found: Vec<_> = texts(&["toml"])
         .into_iter()
         .filter(|(path, text)| {
-            path.starts_with("crates/") && !path.starts_with("crates/machine/") && !text.contains("[lints]\nworkspace = true")
+            path.starts_with("crates/")
+                && !path.starts_with("crates/machine/")
+                && !text.contains("[lints]\nworkspace = true")
         })
         .map(|(path, _)| path)
         .filter(|path| path.ends_with("Cargo.toml"))

@@ -3,7 +3,9 @@
 use wire::{PowerOn, Profile};
 
 use crate::MachineError;
-use crate::contract::{OPTIONS_BYTES, POWER_DEBUG, POWER_FIXED_DATE, POWER_LEVEL_SEED, POWER_NLE, POWER_RESEED, YIELD_BOOT, YIELD_FAULT};
+use crate::contract::{
+    OPTIONS_BYTES, POWER_DEBUG, POWER_FIXED_DATE, POWER_LEVEL_SEED, POWER_NLE, POWER_RESEED, YIELD_BOOT, YIELD_FAULT,
+};
 use crate::engine::Engine;
 use crate::image::{self, RomId};
 use crate::signals;
@@ -42,22 +44,13 @@ fn seed(engine: &mut Engine, record: &PowerOn) {
     mailbox.seed_core = record.core_seed.0;
     mailbox.seed_display = record.display_seed.0;
     mailbox.seed_level = record.level_seed.map_or(0, |seed| seed.0);
-    mailbox.flags |=
-        flag(POWER_LEVEL_SEED, record.level_seed.is_some()) | flag(POWER_RESEED, record.reseed);
+    mailbox.flags |= flag(POWER_LEVEL_SEED, record.level_seed.is_some()) | flag(POWER_RESEED, record.reseed);
 }
 
 impl Boots {
     /// Brings a machine to where the game asks for its seeds, and gives them.
-    pub(crate) fn boot(
-        &mut self,
-        engine: &mut Engine,
-        rom_id: &RomId,
-        record: &PowerOn,
-    ) -> Result<(), MachineError> {
-        let cause = Cause {
-            options: record.options_text(),
-            flags: flags(record),
-        };
+    pub(crate) fn boot(&mut self, engine: &mut Engine, rom_id: &RomId, record: &PowerOn) -> Result<(), MachineError> {
+        let cause = Cause { options: record.options_text(), flags: flags(record) };
         if let Some(place) = self.kept.iter().position(|(kept, _)| *kept == cause) {
             let latest = self.kept.remove(place);
             let parts = image::check(engine, rom_id, &latest.1)?;
@@ -82,10 +75,7 @@ impl Boots {
 fn cold(engine: &mut Engine, cause: &Cause) -> Result<(), MachineError> {
     let options = cause.options.as_bytes();
     if options.len() >= OPTIONS_BYTES {
-        return Err(MachineError::Boot(format!(
-            "its options of {} bytes are too long",
-            options.len()
-        )));
+        return Err(MachineError::Boot(format!("its options of {} bytes are too long", options.len())));
     }
     image::clear(engine);
     let mailbox = engine.mailbox_mut();

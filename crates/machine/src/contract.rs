@@ -82,8 +82,7 @@ pub(crate) struct Header {
     pub(crate) ending: extern "C" fn(*mut Ending),
     pub(crate) generators: extern "C" fn(*mut u8),
     pub(crate) seed: extern "C" fn(u64, u64),
-    pub(crate) disk_entry:
-        extern "C" fn(u32, *mut *const c_char, *mut *const c_void, *mut usize, *mut c_int) -> c_int,
+    pub(crate) disk_entry: extern "C" fn(u32, *mut *const c_char, *mut *const c_void, *mut usize, *mut c_int) -> c_int,
     pub(crate) disk_files_max: u32,
     pub(crate) frame_head_bytes: u32,
     pub(crate) observe: extern "C" fn(*mut Observation, u32),

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use wire::{
-    COLUMNS, Cursor, Frame, InventoryItem, MAP_COLUMNS, MAP_ROWS, Menu, MenuEntry, Message, Pending,
-    PendingKind, Pick, ROWS, Stage, Window,
+    COLUMNS, Cursor, Frame, InventoryItem, MAP_COLUMNS, MAP_ROWS, Menu, MenuEntry, Message, Pending, PendingKind, Pick,
+    ROWS, Stage, Window,
 };
 
 use crate::status::{STATUS_FIELDS, STATUS_NUMBERS, Shown};
@@ -129,14 +129,17 @@ pub(crate) fn frame(bytes: &[u8], frame: &mut Frame) {
     for index in 0..messages {
         frame.messages.push(message(&mut reader, first_id.wrapping_add(i64::from(index))));
     }
-    frame.inventory.resize_with(items as usize, || InventoryItem { letter: ' ', text: String::new(), class: 0, glyph: 0 });
+    frame.inventory.resize_with(items as usize, || InventoryItem {
+        letter: ' ',
+        text: String::new(),
+        class: 0,
+        glyph: 0,
+    });
     for item in &mut frame.inventory {
         read_item(&mut reader, item);
     }
     frame.menu = (flags & HAS_MENU != 0).then(|| menu(&mut reader, entries, pick, page, pages));
-    frame.window = (flags & HAS_WINDOW != 0).then(|| Window {
-        lines: (0..lines).map(|_| reader.text()).collect(),
-    });
+    frame.window = (flags & HAS_WINDOW != 0).then(|| Window { lines: (0..lines).map(|_| reader.text()).collect() });
 }
 
 fn cursor(reader: &mut Reader<'_>) -> Cursor {
@@ -162,9 +165,7 @@ fn menu(reader: &mut Reader<'_>, entries: u32, pick: u16, page: u16, pages: u16)
     let entries: Vec<_> = (0..entries).map(|id| entry(reader, id)).collect();
     // A heading is a line by itself, followed by an empty one.
     let title = match entries.as_slice() {
-        [first, second, ..] if !first.selectable && !second.selectable && second.text.is_empty() => {
-            first.text.clone()
-        }
+        [first, second, ..] if !first.selectable && !second.selectable && second.text.is_empty() => first.text.clone(),
         _ => String::new(),
     };
     Menu {

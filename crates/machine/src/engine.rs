@@ -8,17 +8,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rom::{Access, PAGE_BYTES, Rom};
 use wire::{COLUMNS, GENERATOR_BYTES, MAP_COLUMNS, MAP_ROWS, ROWS};
 
-use crate::{Arrays, MachineError, Observation};
 use crate::contract::{
-    DISK_BASE, DISK_BYTES, Ending, HEAP_BASE, HEAP_BYTES, Header, Instant, Mailbox, STACK_BASE,
-    STACK_BYTES,
+    DISK_BASE, DISK_BYTES, Ending, HEAP_BASE, HEAP_BYTES, Header, Instant, Mailbox, STACK_BASE, STACK_BYTES,
 };
 use crate::memory::Fixed;
 use crate::signals::{self, Caught, Handlers};
+use crate::{Arrays, MachineError, Observation};
 
 /// Bytes of the fixed head of a frame.
-pub(crate) const FRAME_HEAD_BYTES: usize =
-    3 * ROWS * COLUMNS + 2 * MAP_ROWS * MAP_COLUMNS + 16 + 8 * 30 + 16;
+pub(crate) const FRAME_HEAD_BYTES: usize = 3 * ROWS * COLUMNS + 2 * MAP_ROWS * MAP_COLUMNS + 16 + 8 * 30 + 16;
 
 /// How much CPU time one key may take unless another limit is set.
 const KEY_CPU_MS: u64 = 60_000;
@@ -77,10 +75,7 @@ impl Engine {
             unsafe {
                 std::ptr::copy_nonoverlapping(bytes.as_ptr(), segment.address as *mut u8, bytes.len());
             };
-            fixed.protect(
-                segment.access == Access::ReadWrite,
-                segment.access == Access::ReadExecute,
-            )?;
+            fixed.protect(segment.access == Access::ReadWrite, segment.access == Access::ReadExecute)?;
             regions.push(fixed);
         }
         regions.push(Fixed::map("the heap", HEAP_BASE, HEAP_BYTES)?);
@@ -242,13 +237,7 @@ impl Engine {
         let mut name = std::ptr::null();
         let mut bytes = std::ptr::null();
         let (mut length, mut read_only): (usize, c_int) = (0, 0);
-        let found = (self.header.disk_entry)(
-            slot,
-            &raw mut name,
-            &raw mut bytes,
-            &raw mut length,
-            &raw mut read_only,
-        );
+        let found = (self.header.disk_entry)(slot, &raw mut name, &raw mut bytes, &raw mut length, &raw mut read_only);
         if found == 0 {
             return None;
         }
@@ -260,18 +249,12 @@ impl Engine {
             // SAFETY: the ROM names bytes of its disk or of its data that live as long as the game is stopped.
             unsafe { std::slice::from_raw_parts(bytes.cast(), length) }
         };
-        Some(File {
-            name: name.to_bytes(),
-            bytes,
-            read_only: read_only != 0,
-        })
+        Some(File { name: name.to_bytes(), bytes, read_only: read_only != 0 })
     }
 
     /// All files, sorted by name.
     pub(crate) fn files(&self) -> Vec<File<'_>> {
-        let mut files: Vec<_> = (0..self.header.disk_files_max)
-            .filter_map(|slot| self.file(slot))
-            .collect();
+        let mut files: Vec<_> = (0..self.header.disk_files_max).filter_map(|slot| self.file(slot)).collect();
         files.sort_by(|a, b| a.name.cmp(b.name));
         files
     }
@@ -280,19 +263,13 @@ impl Engine {
 fn read_header(rom: &Rom) -> Result<Header, MachineError> {
     let contract = |text: String| Err(MachineError::Contract(text));
     if rom.header().len() != size_of::<Header>() {
-        return contract(format!(
-            "its header has {} bytes, not {}",
-            rom.header().len(),
-            size_of::<Header>()
-        ));
+        return contract(format!("its header has {} bytes, not {}", rom.header().len(), size_of::<Header>()));
     }
     // SAFETY: the segments are mapped, and the parsed ROM guarantees that the whole header lies in one of them.
     let header = unsafe { std::ptr::read_unaligned(rom.header_address() as *const Header) };
     let inside = |pointer: usize, bytes: usize| {
         pointer >= header.globals_start as usize
-            && pointer
-                .checked_add(bytes)
-                .is_some_and(|end| end <= header.globals_end as usize)
+            && pointer.checked_add(bytes).is_some_and(|end| end <= header.globals_end as usize)
     };
     let mapped = rom.segments().iter().any(|segment| {
         segment.access == Access::ReadWrite
@@ -307,10 +284,7 @@ fn read_header(rom: &Rom) -> Result<Header, MachineError> {
         return contract("its header points outside its globals".to_owned());
     }
     if header.frame_head_bytes as usize != FRAME_HEAD_BYTES {
-        return contract(format!(
-            "a frame's head has {} bytes, not {FRAME_HEAD_BYTES}",
-            header.frame_head_bytes
-        ));
+        return contract(format!("a frame's head has {} bytes, not {FRAME_HEAD_BYTES}", header.frame_head_bytes));
     }
     if header.observation_bytes as usize != size_of::<Observation>() {
         return contract(format!(

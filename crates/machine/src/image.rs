@@ -145,10 +145,7 @@ pub(crate) fn check<'a>(engine: &Engine, rom_id: &RomId, image: &'a [u8]) -> Res
         return refused("it has another version");
     }
     if header[16..48] != rom_id[..] {
-        return Err(MachineError::ForeignRom {
-            found: hex(&header[16..48]),
-            expected: hex(rom_id),
-        });
+        return Err(MachineError::ForeignRom { found: hex(&header[16..48]), expected: hex(rom_id) });
     }
     let mut rest = body;
     let mut parts = [&[][..]; 4];

@@ -1,7 +1,6 @@
 use rom::Rom;
 use wire::{
-    EndKind, Ended, Frame, Key, Message, Pending, PendingKind, PlayDigest, PowerOn, Seed, StateDigest,
-    play_digest,
+    EndKind, Ended, Frame, Key, Message, Pending, PendingKind, PlayDigest, PowerOn, Seed, StateDigest, play_digest,
 };
 
 use crate::boot::{Boots, fault};
@@ -49,14 +48,9 @@ impl Machine {
     /// # Errors
     /// A second machine in the process, addresses that are taken, a ROM of another contract.
     pub fn open(rom: &Rom) -> Result<Self, MachineError> {
-        let rom_id = decode_id(rom.rom_id())
-            .ok_or_else(|| MachineError::Contract("its id is no SHA-256".to_owned()))?;
-        Ok(Self {
-            engine: Engine::open(rom)?,
-            rom_id,
-            boots: Boots::default(),
-            state: State::Off,
-        })
+        let rom_id =
+            decode_id(rom.rom_id()).ok_or_else(|| MachineError::Contract("its id is no SHA-256".to_owned()))?;
+        Ok(Self { engine: Engine::open(rom)?, rom_id, boots: Boots::default(), state: State::Off })
     }
 
     /// Begins a new game and runs it to boundary 0.
@@ -107,12 +101,7 @@ impl Machine {
         match self.engine.mailbox().reason {
             YIELD_KEY => Stop::Boundary,
             YIELD_EXIT => Stop::Ended(self.read_end()),
-            _ => Stop::Ended(Ended {
-                kind: EndKind::Unsupported,
-                how: None,
-                text: fault(&self.engine),
-                xlog: None,
-            }),
+            _ => Stop::Ended(Ended { kind: EndKind::Unsupported, how: None, text: fault(&self.engine), xlog: None }),
         }
     }
 
@@ -130,11 +119,9 @@ impl Machine {
             _ if panic.is_some() => EndKind::Panicked,
             _ => EndKind::Exited,
         };
-        let death = xlog.as_deref().and_then(|line| {
-            line.split('\t')
-                .find_map(|field| field.strip_prefix("death="))
-                .map(str::to_owned)
-        });
+        let death = xlog
+            .as_deref()
+            .and_then(|line| line.split('\t').find_map(|field| field.strip_prefix("death=")).map(str::to_owned));
         let text = match kind {
             EndKind::Panicked => panic,
             EndKind::Saved => Some("saved".to_owned()),
@@ -354,12 +341,7 @@ fn failed(caught: Caught) -> Stop {
         Caught::Fault(signal) => (EndKind::Crashed, signals::name(signal)),
         Caught::Watchdog => (EndKind::Hung, "one key took too long"),
     };
-    Stop::Ended(Ended {
-        kind,
-        how: None,
-        text: text.to_owned(),
-        xlog: None,
-    })
+    Stop::Ended(Ended { kind, how: None, text: text.to_owned(), xlog: None })
 }
 
 fn decode_id(text: &str) -> Option<RomId> {

@@ -14,33 +14,16 @@ pub(crate) struct Fixed {
 impl Fixed {
     /// Maps zeroed, writable pages at an address where nothing is mapped yet.
     pub(crate) fn map(what: &'static str, address: usize, bytes: usize) -> Result<Self, MachineError> {
-        let flags = libc::MAP_PRIVATE
-            | libc::MAP_ANONYMOUS
-            | libc::MAP_NORESERVE
-            | libc::MAP_FIXED_NOREPLACE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
         // SAFETY: with MAP_FIXED_NOREPLACE the kernel refuses where anything is mapped, so no memory of others changes.
         let mapped = unsafe {
-            libc::mmap(
-                address as *mut libc::c_void,
-                bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
-                flags,
-                -1,
-                0,
-            )
+            libc::mmap(address as *mut libc::c_void, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
         };
-        let failed = |source| MachineError::Map {
-            what,
-            address,
-            source,
-        };
+        let failed = |source| MachineError::Map { what, address, source };
         if mapped == libc::MAP_FAILED {
             return Err(failed(io::Error::last_os_error()));
         }
-        let fixed = Self {
-            address: mapped as usize,
-            bytes,
-        };
+        let fixed = Self { address: mapped as usize, bytes };
         if fixed.address != address {
             return Err(failed(io::Error::other("the kernel chose another address")));
         }

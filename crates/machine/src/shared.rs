@@ -73,8 +73,7 @@ impl SharedMemory {
         let access = if writable { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
         let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
         // SAFETY: the kernel chooses fresh addresses; the file is as long as the mapping.
-        let mapped =
-            unsafe { libc::mmap(std::ptr::null_mut(), capacity, access, flags, fd.as_raw_fd(), 0) };
+        let mapped = unsafe { libc::mmap(std::ptr::null_mut(), capacity, access, flags, fd.as_raw_fd(), 0) };
         if mapped == libc::MAP_FAILED {
             return Err(SharedError::System { what: "map shared memory", source: io::Error::last_os_error() });
         }

@@ -87,10 +87,7 @@ pub(crate) struct Handlers {
 }
 
 fn system(what: &'static str) -> MachineError {
-    MachineError::System {
-        what,
-        source: io::Error::last_os_error(),
-    }
+    MachineError::System { what, source: io::Error::last_os_error() }
 }
 
 type Handler = extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
@@ -103,11 +100,7 @@ fn install(signal: i32, handler: Handler) -> Result<(i32, libc::sigaction), Mach
     let mut before = action;
     // SAFETY: both pointers are to live values; the handler only touches atomics and its context.
     let failed = unsafe { libc::sigaction(signal, &raw const action, &raw mut before) };
-    if failed == 0 {
-        Ok((signal, before))
-    } else {
-        Err(system("install a signal handler"))
-    }
+    if failed == 0 { Ok((signal, before)) } else { Err(system("install a signal handler")) }
 }
 
 fn create_timer() -> Result<libc::timer_t, MachineError> {
@@ -119,13 +112,8 @@ fn create_timer() -> Result<libc::timer_t, MachineError> {
     event.sigev_notify_thread_id = unsafe { libc::gettid() };
     let mut timer = std::ptr::null_mut();
     // SAFETY: both pointers are to live values.
-    let failed =
-        unsafe { libc::timer_create(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut event, &raw mut timer) };
-    if failed == 0 {
-        Ok(timer)
-    } else {
-        Err(system("create the watchdog's timer"))
-    }
+    let failed = unsafe { libc::timer_create(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut event, &raw mut timer) };
+    if failed == 0 { Ok(timer) } else { Err(system("create the watchdog's timer")) }
 }
 
 impl Handlers {
@@ -133,11 +121,7 @@ impl Handlers {
     pub(crate) fn install(abandon: usize, limit_ms: u64) -> Result<Self, MachineError> {
         ABANDON.store(abandon, Ordering::SeqCst);
         let mut stack = vec![0; HANDLER_STACK_BYTES].into_boxed_slice();
-        let ours = libc::stack_t {
-            ss_sp: stack.as_mut_ptr().cast(),
-            ss_flags: 0,
-            ss_size: HANDLER_STACK_BYTES,
-        };
+        let ours = libc::stack_t { ss_sp: stack.as_mut_ptr().cast(), ss_flags: 0, ss_size: HANDLER_STACK_BYTES };
         let mut stack_before = ours;
         // SAFETY: the stack lives as long as the handlers do; both pointers are to live values.
         let failed = unsafe { libc::sigaltstack(&raw const ours, &raw mut stack_before) };
@@ -149,12 +133,7 @@ impl Handlers {
             before.push(install(signal, on_fault)?);
         }
         before.push(install(TICK, on_tick)?);
-        let handlers = Self {
-            before,
-            stack_before,
-            timer: create_timer()?,
-            _stack: stack,
-        };
+        let handlers = Self { before, stack_before, timer: create_timer()?, _stack: stack };
         handlers.set_limit(limit_ms)?;
         Ok(handlers)
     }
@@ -165,22 +144,11 @@ impl Handlers {
         // The first tick of a key only notes it.
         let ticks = (limit_ms / tick_ms).clamp(1, u64::from(u32::MAX));
         TICKS_MAX.store(u32::try_from(ticks).unwrap_or(u32::MAX), Ordering::SeqCst);
-        let interval = libc::timespec {
-            tv_sec: (tick_ms / 1000) as i64,
-            tv_nsec: (tick_ms % 1000 * 1_000_000) as i64,
-        };
-        let spec = libc::itimerspec {
-            it_interval: interval,
-            it_value: interval,
-        };
+        let interval = libc::timespec { tv_sec: (tick_ms / 1000) as i64, tv_nsec: (tick_ms % 1000 * 1_000_000) as i64 };
+        let spec = libc::itimerspec { it_interval: interval, it_value: interval };
         // SAFETY: the timer is alive and the pointer is to a live value.
-        let failed =
-            unsafe { libc::timer_settime(self.timer, 0, &raw const spec, std::ptr::null_mut()) };
-        if failed == 0 {
-            Ok(())
-        } else {
-            Err(system("set the watchdog's timer"))
-        }
+        let failed = unsafe { libc::timer_settime(self.timer, 0, &raw const spec, std::ptr::null_mut()) };
+        if failed == 0 { Ok(()) } else { Err(system("set the watchdog's timer")) }
     }
 }
 

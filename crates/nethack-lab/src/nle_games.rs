@@ -15,8 +15,10 @@ use crate::setup::{Setup, write_new};
 #[derive(Subcommand, Debug)]
 pub(crate) enum NleCommand {
     /// Replay recorded games of NLE and compare every array at every step
-    #[command(after_help = "Exit status: 0 all agree; 1 a difference; 2 a file that can't be judged.\n\nExample:\n  nethack-lab \
-                            nle compare fixtures/nle/*.traj.gz")]
+    #[command(
+        after_help = "Exit status: 0 all agree; 1 a difference; 2 a file that can't be judged.\n\nExample:\n  nethack-lab \
+                            nle compare fixtures/nle/*.traj.gz"
+    )]
     Compare(CompareOptions),
     /// Make a movie of a recorded game
     #[command(after_help = "Example:\n  nethack-lab nle import game.traj.gz -o game.movie")]
@@ -77,7 +79,8 @@ fn compare(setup: &Setup, options: &CompareOptions) -> anyhow::Result<Outcome> {
 
 fn told(difference: &Difference) -> String {
     let key = difference.key.map_or_else(String::new, |key| format!(" after key {}", wire::Key::name(key)));
-    let mut text = format!("step {}{key}: {}\nours\n{}\n", difference.step, difference.what, difference.ours.join("\n"));
+    let mut text =
+        format!("step {}{key}: {}\nours\n{}\n", difference.step, difference.what, difference.ours.join("\n"));
     if let Some(theirs) = &difference.theirs {
         text.push_str(&format!("theirs\n{}\n", theirs.join("\n")));
     }
@@ -91,7 +94,11 @@ fn import(setup: &Setup, options: &ImportOptions) -> anyhow::Result<Outcome> {
     let mut game: Snapshot = lab.new_game(power_on, false)?;
     for keys in keys.chunks(KEYS_MAX) {
         let report = lab.run(game.machine, game.revision, &Batch::forced(keys.to_vec()), &Control::default())?;
-        anyhow::ensure!(report.keys_used == keys.len(), "the game stopped before its recording does: {:?}", report.stop);
+        anyhow::ensure!(
+            report.keys_used == keys.len(),
+            "the game stopped before its recording does: {:?}",
+            report.stop
+        );
         game = report.snapshot;
     }
     let bytes = lab.movie(game.machine)?;

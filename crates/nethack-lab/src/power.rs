@@ -51,7 +51,20 @@ pub(crate) struct PowerOnOptions {
 impl PowerOnOptions {
     /// Whether anything was asked for.
     pub(crate) fn is_given(&self) -> bool {
-        let Self { seed, display_seed, level_seed, reseed, profile, name, role, race, gender, alignment, options, clock } = self;
+        let Self {
+            seed,
+            display_seed,
+            level_seed,
+            reseed,
+            profile,
+            name,
+            role,
+            race,
+            gender,
+            alignment,
+            options,
+            clock,
+        } = self;
         seed.is_some()
             || display_seed.is_some()
             || level_seed.is_some()

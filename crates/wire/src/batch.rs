@@ -91,11 +91,7 @@ impl Segment {
         let keys = names
             .iter()
             .enumerate()
-            .map(|(index, name)| {
-                name.as_ref()
-                    .parse()
-                    .map_err(|error| BatchError::Key { index, error })
-            })
+            .map(|(index, name)| name.as_ref().parse().map_err(|error| BatchError::Key { index, error }))
             .collect::<Result<_, _>>()?;
         Ok(Self { keys, expect: None })
     }
@@ -120,12 +116,7 @@ impl Batch {
     /// A batch of keys that are pressed whatever the game waits for.
     #[must_use]
     pub fn forced(keys: Vec<Key>) -> Self {
-        Self {
-            segments: vec![Segment { keys, expect: None }],
-            on_more: OnMore::Stop,
-            force: true,
-            turns_max: None,
-        }
+        Self { segments: vec![Segment { keys, expect: None }], on_more: OnMore::Stop, force: true, turns_max: None }
     }
 
     /// How many keys it holds.
@@ -147,10 +138,7 @@ impl Batch {
     pub fn check(&self, keys_max: usize) -> Result<(), BatchError> {
         match self.len() {
             0 => Err(BatchError::Empty),
-            given if given > keys_max => Err(BatchError::Length {
-                given,
-                max: keys_max,
-            }),
+            given if given > keys_max => Err(BatchError::Length { given, max: keys_max }),
             _ => Ok(()),
         }
     }
@@ -170,9 +158,7 @@ pub fn accepts(pending: &Pending, key: Key, expected: bool) -> bool {
         PendingKind::Command | PendingKind::Key => true,
         PendingKind::Count => byte != 0,
         // Without a prompt it is the rest of a command that began with a prefix, as in `Fh` or `m,`.
-        PendingKind::Direction => {
-            escape || pending.prompt.is_empty() || b"hjklyubnHJKLYUBN.s<>".contains(&byte)
-        }
+        PendingKind::Direction => escape || pending.prompt.is_empty() || b"hjklyubnHJKLYUBN.s<>".contains(&byte),
         PendingKind::Item => {
             escape
                 || b"?*,$-".contains(&byte)
@@ -185,9 +171,7 @@ pub fn accepts(pending: &Pending, key: Key, expected: bool) -> bool {
             escape || matches!(byte, b'\r' | b'\n' | b' ') || (expected && pending.kind == PendingKind::Window)
         }
         PendingKind::Choice => {
-            escape
-                || (expected
-                    && (pending.answers.is_empty() || pending.answers.contains(char::from(byte))))
+            escape || (expected && (pending.answers.is_empty() || pending.answers.contains(char::from(byte))))
         }
         PendingKind::Text => escape || (expected && byte != 0),
         PendingKind::Menu => escape || expected,

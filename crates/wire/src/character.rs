@@ -175,13 +175,7 @@ fn list(words: impl Iterator<Item = String>) -> String {
 
 impl Default for Character {
     fn default() -> Self {
-        Self {
-            name: "Agent".to_owned(),
-            role: None,
-            race: None,
-            gender: None,
-            alignment: None,
-        }
+        Self { name: "Agent".to_owned(), role: None, race: None, gender: None, alignment: None }
     }
 }
 
@@ -191,11 +185,8 @@ impl Character {
     /// # Errors
     /// What is wrong and what would be possible.
     pub fn check(&self) -> Result<(), CharacterError> {
-        let name_fits = (1..=31).contains(&self.name.len())
-            && self
-                .name
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        let name_fits =
+            (1..=31).contains(&self.name.len()) && self.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         if !name_fits {
             return Err(CharacterError::Name(self.name.chars().take(40).collect()));
         }
@@ -210,9 +201,7 @@ impl Character {
                         Some(wanted) => wanted == *role,
                         None => self.race.is_none_or(|wanted| wanted == *race),
                     })
-                    .map(|(role, race, gender, alignment)| {
-                        format!("{alignment} {gender} {race} {role}")
-                    }),
+                    .map(|(role, race, gender, alignment)| format!("{alignment} {gender} {race} {role}")),
             ),
         })
     }
@@ -262,11 +251,7 @@ mod tests {
 
     #[test]
     fn a_combination_that_the_game_lacks_is_refused_with_what_is_possible() {
-        let dwarf = Character {
-            role: Some("sam".parse().unwrap()),
-            race: Some(Race::Dwarf),
-            ..Character::default()
-        };
+        let dwarf = Character { role: Some("sam".parse().unwrap()), race: Some(Race::Dwarf), ..Character::default() };
         let error = dwarf.check().unwrap_err().to_string();
         assert!(error.contains("lawful male human samurai"), "{error}");
         let free = Character::default();
@@ -276,10 +261,7 @@ mod tests {
     #[test]
     fn names_that_carry_marks_are_refused() {
         for name in ["", "Ann-val", "a,b", "a b", "a:b", "é", &"x".repeat(32)] {
-            let character = Character {
-                name: name.to_owned(),
-                ..Character::default()
-            };
+            let character = Character { name: name.to_owned(), ..Character::default() };
             assert!(character.check().is_err(), "{name:?}");
         }
         assert!("ra".parse::<Role>().is_err());

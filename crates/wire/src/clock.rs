@@ -26,11 +26,7 @@ impl Clock {
     /// # Errors
     /// A moment before 1970 or after the year 9999.
     pub fn new(seconds: i64) -> Result<Self, ClockError> {
-        if (0..=Self::MAX).contains(&seconds) {
-            Ok(Self(seconds))
-        } else {
-            Err(ClockError { given: seconds })
-        }
+        if (0..=Self::MAX).contains(&seconds) { Ok(Self(seconds)) } else { Err(ClockError { given: seconds }) }
     }
 
     /// Seconds since 1970-01-01 00:00:00 UTC.

@@ -49,10 +49,7 @@ fn to_hex(bytes: &[u8]) -> String {
 }
 
 fn from_hex<const N: usize>(text: &str) -> Result<[u8; N], DigestError> {
-    let refused = || DigestError {
-        given: text.chars().take(80).collect(),
-        digits: 2 * N,
-    };
+    let refused = || DigestError { given: text.chars().take(80).collect(), digits: 2 * N };
     if text.len() != 2 * N || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
         return Err(refused());
     }

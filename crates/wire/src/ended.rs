@@ -44,9 +44,6 @@ impl EndKind {
     /// True for the ends that the rules of the game know; false where the engine failed.
     #[must_use]
     pub fn is_regular(self) -> bool {
-        matches!(
-            self,
-            Self::Died | Self::Escaped | Self::Ascended | Self::Quit | Self::Saved
-        )
+        matches!(self, Self::Died | Self::Escaped | Self::Ascended | Self::Quit | Self::Saved)
     }
 }

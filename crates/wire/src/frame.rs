@@ -163,22 +163,13 @@ impl Screen {
     /// One row as text, as wide as the terminal; bytes above ASCII stand as `?`. Empty for a row that there is not.
     #[must_use]
     pub fn row(&self, row: usize) -> String {
-        self.chars
-            .chunks_exact(COLUMNS)
-            .nth(row)
-            .unwrap_or_default()
-            .iter()
-            .map(|&byte| printable(byte))
-            .collect()
+        self.chars.chunks_exact(COLUMNS).nth(row).unwrap_or_default().iter().map(|&byte| printable(byte)).collect()
     }
 
     /// All rows, without trailing blanks, separated by newlines.
     #[must_use]
     pub fn text(&self) -> String {
-        (0..ROWS)
-            .map(|row| self.row(row).trim_end().to_owned())
-            .collect::<Vec<_>>()
-            .join("\n")
+        (0..ROWS).map(|row| self.row(row).trim_end().to_owned()).collect::<Vec<_>>().join("\n")
     }
 
     /// The character of a cell; a space outside the terminal.
@@ -187,9 +178,7 @@ impl Screen {
         if row >= ROWS || column >= COLUMNS {
             return ' ';
         }
-        self.chars
-            .get(row * COLUMNS + column)
-            .map_or(' ', |&byte| printable(byte))
+        self.chars.get(row * COLUMNS + column).map_or(' ', |&byte| printable(byte))
     }
 }
 

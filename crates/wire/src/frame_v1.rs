@@ -12,13 +12,7 @@ pub const GENERATOR_BYTES: usize = 2 * (1 + 256 + 256 + 3) * 8;
 /// colours and attributes (24 × 80 bytes each, row by row), cursor row and column, the number of the pending kind
 /// (0 at the end), and the turn counter as 8 bytes, little-endian.
 #[must_use]
-pub fn play_digest(
-    planes: [&[u8]; 3],
-    cursor: [u8; 2],
-    pending: u8,
-    turn: i64,
-    generators: &[u8],
-) -> PlayDigest {
+pub fn play_digest(planes: [&[u8]; 3], cursor: [u8; 2], pending: u8, turn: i64, generators: &[u8]) -> PlayDigest {
     let mut hasher = Xxh3::new();
     hasher.update(&[1]);
     for plane in planes {

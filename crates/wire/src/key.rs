@@ -66,9 +66,7 @@ impl std::str::FromStr for Key {
     type Err = KeyError;
 
     fn from_str(text: &str) -> Result<Self, KeyError> {
-        let refused = || KeyError {
-            given: text.chars().take(40).collect(),
-        };
+        let refused = || KeyError { given: text.chars().take(40).collect() };
         if let [byte @ 0x20..=0x7e] = text.as_bytes() {
             return Ok(Self(*byte));
         }
@@ -101,10 +99,8 @@ mod tests {
 
     #[test]
     fn other_texts_name_no_key() {
-        for text in [
-            "", "ab", "enter", "CTRL_", "CTRL_a", "CTRL_AB", "META_", "META_META_a", "é", "\n", "F1",
-            "META_é",
-        ] {
+        for text in ["", "ab", "enter", "CTRL_", "CTRL_a", "CTRL_AB", "META_", "META_META_a", "é", "\n", "F1", "META_é"]
+        {
             assert!(text.parse::<Key>().is_err(), "{text:?}");
         }
     }

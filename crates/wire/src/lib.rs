@@ -24,8 +24,7 @@ pub use clock::{Clock, ClockError};
 pub use digest::{Check, DigestError, PlayDigest, StateDigest};
 pub use ended::{EndKind, Ended};
 pub use frame::{
-    COLUMNS, Cursor, Frame, InventoryItem, MAP_COLUMNS, MAP_ROWS, Menu, MenuEntry, Message, Pick,
-    ROWS, Screen, Window,
+    COLUMNS, Cursor, Frame, InventoryItem, MAP_COLUMNS, MAP_ROWS, Menu, MenuEntry, Message, Pick, ROWS, Screen, Window,
 };
 pub use frame_v1::{GENERATOR_BYTES, play_digest};
 pub use key::{Key, KeyError};
@@ -39,9 +38,7 @@ pub use status::{Condition, Status};
 use serde::{Deserialize, Serialize};
 
 /// A position in a machine's line: how many inputs lie before it. Boundary 0 is the first wait for a key after power-on.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Boundary(pub u64);
 

@@ -1,22 +1,97 @@
 /// Options that a user may switch on or off (`name` or `!name`), spelled as NetHack spells them.
 pub(crate) const SWITCHES: &[&str] = &[
-    "acoustics", "autodescribe", "autodig", "autoopen", "autopickup", "autoquiver", "clicklook", "cmdassist",
-    "color", "confirm", "dark_room", "extmenu", "female", "fixinv", "force_invmenu", "goldX", "help",
-    "herecmd_menu", "hilite_pet", "hilite_pile", "hitpointbar", "implicit_uncursed", "legacy", "lit_corridor",
-    "lootabc", "male", "mention_walls", "menucolors", "menu_objsyms", "menu_overlay", "nudist", "pickup_thrown",
-    "pushweapon", "rest_on_space", "safe_pet", "showexp", "showrace", "showscore", "silent", "sortpack",
-    "sparkle", "splash_screen", "standout", "status_updates", "time", "tombstone", "travel", "use_darkgray",
-    "use_inverse", "verbose", "whatis_menu", "whatis_moveskip", "wizweight",
+    "acoustics",
+    "autodescribe",
+    "autodig",
+    "autoopen",
+    "autopickup",
+    "autoquiver",
+    "clicklook",
+    "cmdassist",
+    "color",
+    "confirm",
+    "dark_room",
+    "extmenu",
+    "female",
+    "fixinv",
+    "force_invmenu",
+    "goldX",
+    "help",
+    "herecmd_menu",
+    "hilite_pet",
+    "hilite_pile",
+    "hitpointbar",
+    "implicit_uncursed",
+    "legacy",
+    "lit_corridor",
+    "lootabc",
+    "male",
+    "mention_walls",
+    "menucolors",
+    "menu_objsyms",
+    "menu_overlay",
+    "nudist",
+    "pickup_thrown",
+    "pushweapon",
+    "rest_on_space",
+    "safe_pet",
+    "showexp",
+    "showrace",
+    "showscore",
+    "silent",
+    "sortpack",
+    "sparkle",
+    "splash_screen",
+    "standout",
+    "status_updates",
+    "time",
+    "tombstone",
+    "travel",
+    "use_darkgray",
+    "use_inverse",
+    "verbose",
+    "whatis_menu",
+    "whatis_moveskip",
+    "wizweight",
 ];
 
 /// Options that take a value (`name:value`), spelled as NetHack spells them.
 pub(crate) const VALUES: &[&str] = &[
-    "boulder", "catname", "disclose", "dogname", "fruit", "horsename", "menu_deselect_all",
-    "menu_deselect_page", "menu_first_page", "menu_headings", "menu_invert_all", "menu_invert_page",
-    "menu_last_page", "menu_next_page", "menu_previous_page", "menu_search", "menu_select_all",
-    "menu_select_page", "menustyle", "msghistory", "msg_window", "number_pad", "packorder",
-    "paranoid_confirmation", "pettype", "pickup_burden", "pickup_types", "pile_limit", "runmode", "scores",
-    "sortloot", "statushilites", "suppress_alert", "whatis_coord", "whatis_filter",
+    "boulder",
+    "catname",
+    "disclose",
+    "dogname",
+    "fruit",
+    "horsename",
+    "menu_deselect_all",
+    "menu_deselect_page",
+    "menu_first_page",
+    "menu_headings",
+    "menu_invert_all",
+    "menu_invert_page",
+    "menu_last_page",
+    "menu_next_page",
+    "menu_previous_page",
+    "menu_search",
+    "menu_select_all",
+    "menu_select_page",
+    "menustyle",
+    "msghistory",
+    "msg_window",
+    "number_pad",
+    "packorder",
+    "paranoid_confirmation",
+    "pettype",
+    "pickup_burden",
+    "pickup_types",
+    "pile_limit",
+    "runmode",
+    "scores",
+    "sortloot",
+    "statushilites",
+    "suppress_alert",
+    "whatis_coord",
+    "whatis_filter",
 ];
 
 /// Options that the power-on record holds in fields of its own.
@@ -67,25 +142,13 @@ pub fn check_options(text: &str) -> Result<(), OptionsError> {
     if let Some(byte) = text.bytes().find(|b| !(0x20..=0x7e).contains(b)) {
         return Err(OptionsError::Byte(byte));
     }
-    text.split(',')
-        .map(str::trim)
-        .filter(|option| !option.is_empty())
-        .try_for_each(check_option)
+    text.split(',').map(str::trim).filter(|option| !option.is_empty()).try_for_each(check_option)
 }
 
 fn check_option(option: &str) -> Result<(), OptionsError> {
-    let (negated, rest) = option
-        .strip_prefix('!')
-        .map_or((false, option), |rest| (true, rest));
-    let (name, value) = rest
-        .split_once([':', '='])
-        .map_or((rest, None), |(name, value)| (name, Some(value)));
-    let form = |written: String| {
-        Err(OptionsError::Form {
-            name: name.to_owned(),
-            written,
-        })
-    };
+    let (negated, rest) = option.strip_prefix('!').map_or((false, option), |rest| (true, rest));
+    let (name, value) = rest.split_once([':', '=']).map_or((rest, None), |(name, value)| (name, Some(value)));
+    let form = |written: String| Err(OptionsError::Form { name: name.to_owned(), written });
     if FIELDS.contains(&name) {
         return Err(OptionsError::Field(name.to_owned()));
     }
@@ -114,8 +177,22 @@ mod tests {
             assert_eq!(check_options(good), Ok(()), "{good:?}");
         }
         for bad in [
-            "name:x", "playmode:debug", "wizard", "auto", "color:1", "fruit", "!fruit:x", "fruit:", "@file",
-            "/etc/passwd", "bones", "checkpoint", "fruit:é", "fruit:a\nb", "windowtype:curses", "align:law",
+            "name:x",
+            "playmode:debug",
+            "wizard",
+            "auto",
+            "color:1",
+            "fruit",
+            "!fruit:x",
+            "fruit:",
+            "@file",
+            "/etc/passwd",
+            "bones",
+            "checkpoint",
+            "fruit:é",
+            "fruit:a\nb",
+            "windowtype:curses",
+            "align:law",
             &"autopickup,".repeat(60),
         ] {
             assert!(check_options(bad).is_err(), "{bad:?}");

@@ -23,9 +23,7 @@ impl std::str::FromStr for Seed {
         text.strip_prefix("0x")
             .map_or_else(|| digits(text, 10), |hex| digits(hex, 16))
             .map(Self)
-            .ok_or_else(|| SeedError {
-                given: text.chars().take(40).collect(),
-            })
+            .ok_or_else(|| SeedError { given: text.chars().take(40).collect() })
     }
 }
 
@@ -37,11 +35,7 @@ impl std::fmt::Display for Seed {
 
 impl Serialize for Seed {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if serializer.is_human_readable() {
-            serializer.collect_str(self)
-        } else {
-            serializer.serialize_u64(self.0)
-        }
+        if serializer.is_human_readable() { serializer.collect_str(self) } else { serializer.serialize_u64(self.0) }
     }
 }
 
@@ -79,8 +73,19 @@ mod tests {
             assert_eq!(serde_json::from_str::<Seed>(&json).unwrap(), seed);
         }
         for text in [
-            "", "-1", "+1", "42.0", "1e3", " 1", "1 ", "0x", "0x1ffffffffffffffff",
-            "18446744073709551616", "seed", "0X1f", "१",
+            "",
+            "-1",
+            "+1",
+            "42.0",
+            "1e3",
+            " 1",
+            "1 ",
+            "0x",
+            "0x1ffffffffffffffff",
+            "18446744073709551616",
+            "seed",
+            "0X1f",
+            "१",
         ] {
             assert!(text.parse::<Seed>().is_err(), "{text:?}");
         }

@@ -97,6 +97,7 @@ impl Condition {
     pub fn read_mask(mask: u64, conditions: &mut Vec<Self>) {
         conditions.clear();
         let set = |bit: usize| mask >> bit & 1 == 1;
-        conditions.extend(Self::ALL.into_iter().enumerate().filter(|(bit, _)| set(*bit)).map(|(_, condition)| condition));
+        conditions
+            .extend(Self::ALL.into_iter().enumerate().filter(|(bit, _)| set(*bit)).map(|(_, condition)| condition));
     }
 }

@@ -116,7 +116,8 @@ fn the_clock_is_the_records() {
             press_all(machine, b"\r");
         }
         let texts: Vec<_> = said.iter().map(|message| message.text.as_str()).collect();
-        let omens: Vec<_> = texts.iter().filter(|text| text.contains("moon") || text.contains("Friday")).copied().collect();
+        let omens: Vec<_> =
+            texts.iter().filter(|text| text.contains("moon") || text.contains("Friday")).copied().collect();
         assert_eq!(omens, omen.into_iter().collect::<Vec<_>>(), "{clock}: {texts:?}");
     }
 }

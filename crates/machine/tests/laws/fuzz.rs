@@ -27,7 +27,11 @@ fn all_bytes_over_fifty_games() {
             machine.press(Key(byte)).unwrap_or_else(|error| panic!("seed {seed} boundary {boundary}: {error}"));
             if boundary % 16 == 0 {
                 let frame = machine.frame();
-                assert_eq!(frame.pending.map(|pending| pending.kind), machine.pending_kind(), "seed {seed} boundary {boundary}");
+                assert_eq!(
+                    frame.pending.map(|pending| pending.kind),
+                    machine.pending_kind(),
+                    "seed {seed} boundary {boundary}"
+                );
             }
         }
     }

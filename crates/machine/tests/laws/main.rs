@@ -16,19 +16,19 @@ use wire::{Key, PendingKind, PowerOn, Seed};
 static PLACE: Mutex<()> = Mutex::new(());
 
 /// A machine with the process's one place for it.
-pub struct Held {
-    pub machine: Machine,
+pub(crate) struct Held {
+    pub(crate) machine: Machine,
     _place: MutexGuard<'static, ()>,
 }
 
-pub fn machine() -> Held {
+pub(crate) fn machine() -> Held {
     let place = PLACE.lock().unwrap_or_else(PoisonError::into_inner);
     let machine = Machine::open(rom::built_in()).expect("the place is free");
     Held { machine, _place: place }
 }
 
 /// A human Valkyrie's game.
-pub fn valkyrie(seed: u64) -> PowerOn {
+pub(crate) fn valkyrie(seed: u64) -> PowerOn {
     let mut record = PowerOn::from_seed(Seed(seed));
     record.character.role = Some("valkyrie".parse().expect("a role"));
     record.character.race = Some("human".parse().expect("a race"));
@@ -36,7 +36,7 @@ pub fn valkyrie(seed: u64) -> PowerOn {
 }
 
 /// Presses keys until they are used up or the game has ended.
-pub fn press_all(machine: &mut Machine, keys: &[u8]) -> Stop {
+pub(crate) fn press_all(machine: &mut Machine, keys: &[u8]) -> Stop {
     for &byte in keys {
         if machine.stop() != Some(&Stop::Boundary) {
             break;
@@ -47,14 +47,14 @@ pub fn press_all(machine: &mut Machine, keys: &[u8]) -> Stop {
 }
 
 /// Numbers for choosing keys; depends on the seed alone.
-pub struct Numbers(u64);
+pub(crate) struct Numbers(u64);
 
 impl Numbers {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    pub fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -62,7 +62,7 @@ impl Numbers {
     }
 
     /// A key of a player who mostly moves, now and then commands, and backs out of most questions.
-    pub fn play_key(&mut self) -> u8 {
+    pub(crate) fn play_key(&mut self) -> u8 {
         let keys: &[u8] = match self.below(100) {
             0..60 => b"hjklyubn",
             60..68 => b"HJKLYUBN",
@@ -75,7 +75,7 @@ impl Numbers {
 }
 
 /// Ways to a prompt of each kind at the start of a human Valkyrie's game.
-pub const WAYS: [(&str, &[u8], PendingKind); 19] = [
+pub(crate) const WAYS: [(&str, &[u8], PendingKind); 19] = [
     ("the bare map", b"", PendingKind::Command),
     ("a --More--", b"E-", PendingKind::More),
     ("an empty line", b"E-\r", PendingKind::Text),

@@ -130,9 +130,14 @@ fn messages_have_ids_without_gaps_and_lose_nothing_to_more() {
                 seen.push_str(&message.text);
             }
             let top = frame.screen.row(0);
-            if frame.pending.as_ref().is_some_and(|pending| pending.kind == PendingKind::More) && !top.contains("--More--") {
+            if frame.pending.as_ref().is_some_and(|pending| pending.kind == PendingKind::More)
+                && !top.contains("--More--")
+            {
                 let text = frame.screen.text();
-                assert!(text.contains("--More--") || text.contains("(end)") || text.contains("to continue"), "seed {seed} boundary {boundary}\n{text}");
+                assert!(
+                    text.contains("--More--") || text.contains("(end)") || text.contains("to continue"),
+                    "seed {seed} boundary {boundary}\n{text}"
+                );
             }
             if held.machine.stop() != Some(&machine::Stop::Boundary) {
                 break;

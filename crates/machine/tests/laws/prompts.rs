@@ -10,8 +10,20 @@ fn awkward_keys_leave_the_machine_well_defined_in_every_prompt() {
     let mut held = machine();
     let machine = &mut held.machine;
     let awkward: [&[u8]; 14] = [
-        b"S", b"!", b"\x1a", b"\x03", b"\x1c", b"#quit\r", b"O", b"X", b"#exploremode\r", &[0x10; 30], &[0x12; 5], &[0],
-        &[0xff; 4], b"\x00\x1b\xe1",
+        b"S",
+        b"!",
+        b"\x1a",
+        b"\x03",
+        b"\x1c",
+        b"#quit\r",
+        b"O",
+        b"X",
+        b"#exploremode\r",
+        &[0x10; 30],
+        &[0x12; 5],
+        &[0],
+        &[0xff; 4],
+        b"\x00\x1b\xe1",
     ];
     for (name, keys, _) in WAYS {
         for press in awkward {

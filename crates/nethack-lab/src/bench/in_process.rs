@@ -82,8 +82,8 @@ fn go_deep(machine: &mut Machine) -> Result<()> {
 fn save_and_load(machine: &mut Machine) -> Result<(f64, f64)> {
     let mut state = SaveState::default();
     machine.save_into(&mut state)?;
-    let save = median(|| per_repetition(2000, || Ok(machine.save_into(&mut state)?)))?;
-    let load = median(|| per_repetition(2000, || machine.load(&state).map(drop).map_err(Into::into)))?;
+    let save = median(|| per_repetition(2000, || machine.save_into(&mut state).map_err(Into::into)))?;
+    let load = median(|| per_repetition(2000, || machine.load(&state).map_err(Into::into)))?;
     Ok((save, load))
 }
 
@@ -112,7 +112,7 @@ pub(super) fn measure() -> Result<Figures> {
     let new_game_us = median(|| {
         per_repetition(200, || {
             number += 1;
-            Ok(drop(machine.power_on(&PowerOn::from_seed(Seed(number)))?))
+            Ok(machine.power_on(&PowerOn::from_seed(Seed(number)))?)
         })
     })?;
     let power_on_cold_us = median(|| {
@@ -129,22 +129,17 @@ pub(super) fn measure() -> Result<Figures> {
     let load_key_us = median(|| {
         per_repetition(2000, || {
             machine.load(&state)?;
-            Ok(drop(machine.press(Key(b's'))?))
+            Ok(machine.press(Key(b's'))?)
         })
     })?;
-    let frame_us = median(|| per_repetition(2000, || Ok(machine.frame_into(&mut frame))))?;
-    let play_digest_us = median(|| {
+    let frame_us = median(|| {
         per_repetition(2000, || {
-            black_box(machine.play_digest());
+            machine.frame_into(&mut frame);
             Ok(())
         })
     })?;
-    let state_digest_us = median(|| {
-        per_repetition(200, || {
-            black_box(machine.state_digest());
-            Ok(())
-        })
-    })?;
+    let play_digest_us = median(|| per_repetition(2000, || Ok(machine.play_digest())))?;
+    let state_digest_us = median(|| per_repetition(200, || Ok(machine.state_digest())))?;
     go_deep(&mut machine)?;
     let (save_deep_us, load_deep_us) = save_and_load(&mut machine)?;
     Ok(Figures {

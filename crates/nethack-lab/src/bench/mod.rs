@@ -4,6 +4,7 @@ mod in_process;
 mod mix;
 mod through_worker;
 
+use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -58,10 +59,10 @@ fn median(mut measure: impl FnMut() -> Result<f64>) -> Result<f64> {
 }
 
 /// The time of one repetition in microseconds.
-fn per_repetition(repetitions: u32, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
+fn per_repetition<R>(repetitions: u32, mut work: impl FnMut() -> Result<R>) -> Result<f64> {
     let start = now();
     for _ in 0..repetitions {
-        work()?;
+        black_box(work()?);
     }
     Ok(micros(start.elapsed()) / f64::from(repetitions))
 }

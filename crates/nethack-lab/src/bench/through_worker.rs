@@ -27,5 +27,5 @@ pub(super) fn measure() -> Result<f64> {
         batch: Some(Batch::forced(vec![Key(b's')])),
         ..task(Start::State { offset: 0, bytes }, Want { frame: true, ..Want::default() })
     };
-    median(|| per_repetition(1000, || Ok(drop(worker.run(&fork)?))))
+    median(|| per_repetition(1000, || Ok(worker.run(&fork)?)))
 }
