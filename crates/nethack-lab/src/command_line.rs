@@ -92,7 +92,7 @@ pub(crate) struct McpOptions {
     pub(crate) power_on: PowerOnOptions,
     #[command(flatten)]
     pub(crate) limits: McpLimitOptions,
-    /// Permit debug and explore mode, which see and change what no player can; movies record it
+    /// Begin with a game in NetHack's debug mode, which sees and changes what no player can; its movie says so
     #[arg(long)]
     pub(crate) allow_debug: bool,
 }

@@ -46,7 +46,7 @@ fn server_options(setup: &Setup, options: command_line::McpOptions) -> anyhow::R
     let mut server = McpOptions::new(lab);
     server.out_dir = options.out_dir;
     server.resume = resume;
-    if options.power_on.is_given() {
+    if options.power_on.is_given() || options.allow_debug {
         let mut record = options.power_on.power_on()?;
         record.debug = options.allow_debug;
         server.power_on = Some(record);
