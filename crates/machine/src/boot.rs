@@ -88,7 +88,7 @@ fn cold(engine: &mut Engine, cause: &Cause) -> Result<(), MachineError> {
         None => match engine.mailbox().reason {
             YIELD_BOOT => Ok(()),
             YIELD_FAULT => Err(MachineError::Boot(fault(engine))),
-            _ => Err(MachineError::Boot(complaint(engine))),
+            _ => Err(MachineError::Options(complaint(engine))),
         },
     }
 }
@@ -100,10 +100,11 @@ pub(crate) fn fault(engine: &Engine) -> String {
     crate::decode::text(&text[..end])
 }
 
-/// What stands on the screen of a game that stopped to complain.
+/// What stands on the screen of a game that stopped to complain of its options.
 fn complaint(engine: &Engine) -> String {
     let [chars, ..] = engine.planes(&engine.instant());
-    let words = String::from_utf8_lossy(chars);
+    let printable = |byte: &u8| if (0x21..0x7f).contains(byte) { char::from(*byte) } else { ' ' };
+    let words: String = chars.iter().map(printable).collect();
     let words: Vec<_> = words.split_whitespace().collect();
-    format!("it complains: {}", words.join(" "))
+    words.join(" ").chars().take(300).collect()
 }

@@ -15,6 +15,8 @@ const HAS_WINDOW: u8 = 4;
 const MESSAGES_TRUNCATED: u8 = 8;
 const HAS_HERO: u8 = 16;
 const POLYMORPHED: u8 = 32;
+const WINDOW_IN_PARTS: u8 = 64;
+const NUMBER_PAD: u8 = 128;
 
 /// Game text as text: what is not printable ASCII stands as `\xNN`.
 pub(crate) fn text(bytes: &[u8]) -> String {
@@ -124,6 +126,7 @@ pub(crate) fn frame(bytes: &[u8], frame: &mut Frame) {
         let shown = Shown { numbers: &numbers, texts: &texts, enabled, polymorphed: flags & POLYMORPHED != 0 };
         shown.read(frame.status.get_or_insert_default());
     }
+    frame.number_pad = flags & NUMBER_PAD != 0;
     frame.messages_truncated = flags & MESSAGES_TRUNCATED != 0;
     frame.messages.clear();
     for index in 0..messages {
@@ -139,7 +142,8 @@ pub(crate) fn frame(bytes: &[u8], frame: &mut Frame) {
         read_item(&mut reader, item);
     }
     frame.menu = (flags & HAS_MENU != 0).then(|| menu(&mut reader, entries, pick, page, pages));
-    frame.window = (flags & HAS_WINDOW != 0).then(|| Window { lines: (0..lines).map(|_| reader.text()).collect() });
+    frame.window = (flags & HAS_WINDOW != 0)
+        .then(|| Window { lines: (0..lines).map(|_| reader.text()).collect(), whole: flags & WINDOW_IN_PARTS == 0 });
 }
 
 fn cursor(reader: &mut Reader<'_>) -> Cursor {

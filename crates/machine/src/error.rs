@@ -28,6 +28,9 @@ pub enum MachineError {
     /// The power-on record is refused.
     #[error(transparent)]
     PowerOn(#[from] wire::PowerOnError),
+    /// The game itself refuses a value among the options.
+    #[error("the game refuses the options: {0}")]
+    Options(String),
     /// The game stopped before it could be seeded.
     #[error("the game did not come up: {0}")]
     Boot(String),

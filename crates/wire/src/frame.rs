@@ -34,6 +34,8 @@ pub struct Frame {
     pub menu: Option<Menu>,
     /// The window of text that is open.
     pub window: Option<Window>,
+    /// Whether digits move the hero (the option `number_pad`), so that a count begins with `n`.
+    pub number_pad: bool,
     /// What the game waits for; absent when it has ended.
     pub pending: Option<Pending>,
 }
@@ -137,8 +139,10 @@ pub struct MenuEntry {
 /// A window of text that is to be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
-    /// All its lines, also those of other pages.
+    /// Its lines, also those of other pages where the whole text is known.
     pub lines: Vec<String>,
+    /// False for a file, which the game shows page by page: `lines` are then this page's, and others may follow.
+    pub whole: bool,
 }
 
 impl Default for Screen {

@@ -16,7 +16,7 @@ pub struct Pending {
     pub default: Option<char>,
     /// How many bytes of text it takes in all.
     pub capacity: Option<u16>,
-    /// What has been typed so far of a text, a count or an extended command.
+    /// What has been typed so far of a text, a count (also one in a menu) or an extended command.
     pub typed: String,
 }
 

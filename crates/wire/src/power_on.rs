@@ -72,7 +72,7 @@ impl std::str::FromStr for Profile {
     }
 }
 
-/// The options that the default profile sets before the user's own.
+/// The options that the default profile sets where the record does not.
 pub const DEFAULT_OPTIONS: &str = "!autopickup,color,showexp,time,number_pad:0,verbose,!splash_screen,!news,!legacy,\
      !tombstone,disclose:+i +a +v +g +c +o,mention_walls,runmode:teleport,!checkpoint,!bones,!mail,!sparkle,\
      !timed_delay,!perm_invent";
@@ -134,11 +134,12 @@ impl PowerOn {
         if self.profile.is_nle() {
             return nle_options_text(&self.options, &self.character, self.debug);
         }
-        let mut text = String::from(DEFAULT_OPTIONS);
-        if !self.options.is_empty() {
+        // NetHack reads a list from its end, so what stands first has the last word.
+        let mut text = self.options.clone();
+        if !text.is_empty() {
             text.push(',');
-            text.push_str(&self.options);
         }
+        text.push_str(DEFAULT_OPTIONS);
         text.push(',');
         text.push_str(&self.character.options());
         if self.debug {

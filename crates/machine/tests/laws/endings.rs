@@ -88,3 +88,32 @@ fn debug_mode_needs_the_record_to_allow_it() {
     press_all(machine, b"\x16");
     assert!(machine.frame().screen.row(0).contains("To what level"), "{:?}", machine.frame().screen);
 }
+
+#[test]
+fn the_records_options_have_the_last_word_and_bad_values_are_told() {
+    let mut held = machine();
+    let machine = &mut held.machine;
+    let shown = |machine: &mut Machine, options: &str| {
+        machine.power_on(&PowerOn { options: options.to_owned(), ..valkyrie(1) }).unwrap();
+        press_all(machine, b"\x1b\x1bO");
+        let menu = machine.frame().menu.unwrap();
+        menu.entries.iter().map(|entry| entry.text.clone()).collect::<Vec<_>>()
+    };
+    let state = |lines: &[String], name: &str| {
+        let line = lines.iter().find(|line| line.split_whitespace().next() == Some(name));
+        line.map(|line| line.split_once('[').unwrap().1.trim_end_matches(']').to_owned())
+    };
+    let plain = shown(machine, "");
+    let changed =
+        shown(machine, "autopickup,!color,legacy,!mention_walls,!showexp,!time,!verbose,runmode:walk,number_pad:1");
+    for name in ["autopickup", "color", "mention_walls", "showexp", "time", "verbose"] {
+        assert_ne!(state(&plain, name), state(&changed, name), "{name}");
+    }
+    assert_eq!(state(&changed, "runmode").as_deref(), Some("walk"));
+    assert!(machine.frame().number_pad);
+    for bad in ["number_pad:9", "runmode:step", "disclose:+z"] {
+        let error = machine.power_on(&PowerOn { options: bad.to_owned(), ..valkyrie(1) }).unwrap_err();
+        let MachineError::Options(text) = &error else { panic!("{bad}: {error}") };
+        assert!(text.len() < 320 && text.bytes().all(|byte| (0x20..0x7f).contains(&byte)), "{bad}: {text}");
+    }
+}

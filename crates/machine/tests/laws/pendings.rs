@@ -164,3 +164,41 @@ fn escape_at_more_keeps_messages_from_the_screen_but_not_from_the_list() {
     assert!(look.messages.iter().all(|message| message.shown), "{:?}", look.messages);
     assert!(!look.messages.is_empty());
 }
+
+#[test]
+fn a_file_is_a_window_page_by_page() {
+    let mut held = machine();
+    held.machine.power_on(&valkyrie(1)).unwrap();
+    press_all(&mut held.machine, b"?b");
+    let frame = held.machine.frame();
+    assert_eq!(frame.pending.unwrap().kind, PendingKind::Window);
+    let window = frame.window.unwrap();
+    assert!(!window.whole && window.lines.len() > 20, "{window:?}");
+    for (row, line) in window.lines.iter().enumerate() {
+        assert_eq!(frame.screen.row(row).trim_end(), line.trim_end(), "row {row}");
+    }
+    press_all(&mut held.machine, b" ");
+    let second = held.machine.frame().window.unwrap();
+    assert!(!second.whole && second.lines != window.lines, "{second:?}");
+    press_all(&mut held.machine, b"\x1b#conduct\r");
+    assert!(held.machine.frame().window.unwrap().whole);
+}
+
+#[test]
+fn a_menu_says_what_is_typed_of_a_count_and_that_it_searches() {
+    let mut held = machine();
+    held.machine.power_on(&valkyrie(1)).unwrap();
+    press_all(&mut held.machine, b"D");
+    press_all(&mut held.machine, b"12");
+    let pending = held.machine.pending().unwrap();
+    assert_eq!((pending.kind, pending.typed.as_str()), (PendingKind::Menu, "12"));
+    press_all(&mut held.machine, b"\x1b");
+    let pending = held.machine.pending().unwrap();
+    assert_eq!((pending.kind, pending.typed.as_str()), (PendingKind::Menu, ""));
+    held.machine.power_on(&valkyrie(1)).unwrap();
+    press_all(&mut held.machine, b"O:");
+    let pending = held.machine.pending().unwrap();
+    assert_eq!((pending.kind, pending.prompt.as_str()), (PendingKind::Text, "Search for:"));
+    press_all(&mut held.machine, b"autod");
+    assert_eq!(held.machine.pending().unwrap().typed, "autod");
+}

@@ -31,10 +31,21 @@ const struct asking *asking_innermost(void)
     return innermost;
 }
 
-/* Keeps count of a count as get_count() does, which tells nobody. */
+/* In a menu any key but a digit ends a count. */
+static void menu_key(struct asking *menu, int key)
+{
+    if (!digit(key))
+        menu->count = 0;
+    else if (menu->count < LARGEST_INT / 10)
+        menu->count = menu->count * 10 + (key - '0');
+}
+
+/* Keeps count of a count as get_count() and the menus do, which tell nobody. */
 void asking_key(int key)
 {
     last_key = key;
+    if (innermost && innermost->what == ASKING_MENU)
+        menu_key(innermost, key);
     if (!innermost || innermost->what != ASKING_COUNT)
         return;
     if (digit(key) && innermost->count < LARGEST_INT / 10)
@@ -122,6 +133,7 @@ extern int nethack_getpos(coord *, BOOLEAN_P, const char *);
 extern char nethack_get_count(char *, CHAR_P, long, long *, BOOLEAN_P);
 extern void nethack_more(void);
 extern void nethack_xwaitforspace(const char *);
+extern void nethack_tty_getlin(const char *, char *);
 
 struct obj *getobj(const char *letters, const char *word)
 {
@@ -196,4 +208,16 @@ void xwaitforspace(const char *also)
     if (!noted)
         asking_end(&asking);
     observed.waits_for_space = 0;
+}
+
+/* Wrapped, not only put into the window port: a menu's search asks it directly. */
+void tty_getlin(const char *query, char *line)
+{
+    struct asking asking;
+
+    asking_begin(&asking, ASKING_TEXT);
+    asking.prompt = query;
+    asking.capacity = COLNO;
+    nethack_tty_getlin(query, line);
+    asking_end(&asking);
 }

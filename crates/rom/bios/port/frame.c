@@ -39,16 +39,24 @@ static const struct asking *question(void)
     return asking;
 }
 
+/* The text window that the port opened by itself, for a file: the newest one. */
+static const struct WinDesc *own_window(void)
+{
+    int i;
+
+    for (i = MAXWIN - 1; i >= 0; i--)
+        if (wins[i] && wins[i]->active && wins[i]->type == NHW_TEXT)
+            return wins[i];
+    return 0;
+}
+
 static const struct WinDesc *open_window(const struct frame_head *head)
 {
     const struct asking *asking = question();
 
     if (!asking || (head->pending != PENDING_MENU && head->pending != PENDING_WINDOW))
         return 0;
-    if (asking->window != WIN_ERR)
-        return wins[asking->window];
-    /* A file is shown in a window that the port opened itself: the last one. */
-    return ttyDisplay && ttyDisplay->lastwin != WIN_ERR ? wins[ttyDisplay->lastwin] : 0;
+    return asking->window != WIN_ERR ? wins[asking->window] : own_window();
 }
 
 /* The number before " of " in the "(1 of 2)" that the port shows below a page. */
@@ -83,6 +91,8 @@ static void head_of_window(struct frame_head *head)
         return;
     if (head->pending == PENDING_WINDOW) {
         head->flags |= FRAME_HAS_WINDOW;
+        if (window->type == NHW_TEXT && question()->window == WIN_ERR)
+            head->flags |= FRAME_WINDOW_IN_PARTS;
         head->lines = window->data ? (uint32_t) window->maxrow : 0;
         return;
     }
@@ -114,6 +124,8 @@ static void fill_head(struct frame_head *head)
     }
     if (display.has_status)
         head->flags |= FRAME_HAS_STATUS;
+    if (Cmd.num_pad)
+        head->flags |= FRAME_NUMBER_PAD;
     if (display.polymorphed)
         head->flags |= FRAME_POLYMORPHED;
     if (messages.truncated)
@@ -148,7 +160,7 @@ static void put_question(struct writer *writer, const struct frame_head *head)
     put_text(writer, asking ? asking->answers : 0);
     if (head->pending == PENDING_TEXT || head->pending == PENDING_EXTENDED) {
         put_text(writer, typed_text(prompt));
-    } else if (head->pending == PENDING_COUNT) {
+    } else if (head->pending == PENDING_COUNT || (head->pending == PENDING_MENU && asking_innermost()->count)) {
         Sprintf(count, "%ld", asking_innermost()->count);
         put_text(writer, count);
     } else {

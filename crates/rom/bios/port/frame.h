@@ -11,6 +11,8 @@
 #define FRAME_MESSAGES_TRUNCATED 8
 #define FRAME_HAS_HERO 16
 #define FRAME_POLYMORPHED 32
+#define FRAME_NUMBER_PAD 128
+#define FRAME_WINDOW_IN_PARTS 64 /* its lines are those of the page on the screen */
 
 struct frame_head {
     uint8_t chars[TERMINAL_ROWS][TERMINAL_COLUMNS];

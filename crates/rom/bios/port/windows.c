@@ -64,17 +64,12 @@ static char lab_yn_function(const char *query, const char *answers, CHAR_P defau
     return answer;
 }
 
+/* NLE counts a line only if it was asked for through the window port. */
 static void lab_getlin(const char *query, char *line)
 {
-    struct asking asking;
-
-    asking_begin(&asking, ASKING_TEXT);
-    asking.prompt = query;
-    asking.capacity = COLNO;
     observed.in_getlin = 1;
     tty_getlin(query, line);
     observed.in_getlin = 0;
-    asking_end(&asking);
 }
 
 static int lab_get_ext_cmd(void)

@@ -25,6 +25,7 @@ WRAPPED(done)
 WRAPPED(getbones)
 #endif
 #ifdef IN_getline
+WRAPPED(tty_getlin)
 WRAPPED(xwaitforspace)
 #endif
 #ifdef IN_hacklib
