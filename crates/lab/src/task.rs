@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use wire::{Batch, Check, EndKind, Key, PowerOn, Seed};
+use wire::{Batch, Check, EndKind, Key, PowerOn, PowerOnError, Seed};
 use worker::{Part, Report, Start, Task, TaskError, Want};
 
 use crate::engine::Hosted;
@@ -86,6 +86,9 @@ impl Job<'_> {
             Ok(report) => checked(report),
             Err(TaskError::Lost { reason }) => Err(Trouble::Lost(reason.to_string())),
             Err(error @ TaskError::Hung { .. }) => Err(Trouble::Hung(error.to_string())),
+            Err(TaskError::Refused(text) | TaskError::Displaced(text)) if matches!(self.from, StartAt::PowerOn(_)) => {
+                Err(Trouble::Fatal(LabError::PowerOn(PowerOnError::Game(text))))
+            }
             Err(error) => Err(Trouble::Fatal(LabError::EngineFailure { reason: error.to_string(), lost: None })),
         }
     }

@@ -1,3 +1,5 @@
+use std::cell::{RefCell, RefMut};
+
 use rom::Rom;
 use wire::{
     EndKind, Ended, Frame, Key, Message, Pending, PendingKind, PlayDigest, PowerOn, Seed, StateDigest, play_digest,
@@ -25,6 +27,8 @@ pub struct Machine {
     rom_id: RomId,
     boots: Boots,
     state: State,
+    /// Reused for looks that want a part of a frame.
+    seen: RefCell<Frame>,
 }
 
 enum State {
@@ -50,7 +54,13 @@ impl Machine {
     pub fn open(rom: &Rom) -> Result<Self, MachineError> {
         let rom_id =
             decode_id(rom.rom_id()).ok_or_else(|| MachineError::Contract("its id is no SHA-256".to_owned()))?;
-        Ok(Self { engine: Engine::open(rom)?, rom_id, boots: Boots::default(), state: State::Off })
+        Ok(Self {
+            engine: Engine::open(rom)?,
+            rom_id,
+            boots: Boots::default(),
+            state: State::Off,
+            seen: RefCell::default(),
+        })
     }
 
     /// Begins a new game and runs it to boundary 0.
@@ -192,7 +202,14 @@ impl Machine {
     /// What the game waits for; `None` when it waits for nothing.
     #[must_use]
     pub fn pending(&self) -> Option<Pending> {
-        self.frame().pending
+        self.look().pending.clone()
+    }
+
+    /// The present frame in the place that is kept for such looks.
+    fn look(&self) -> RefMut<'_, Frame> {
+        let mut seen = self.seen.borrow_mut();
+        self.frame_into(&mut seen);
+        seen
     }
 
     /// The kind of what the game waits for, without the cost of a frame.
@@ -215,7 +232,7 @@ impl Machine {
 
     /// Appends the messages that the last key brought; true when older ones of that key are missing.
     pub fn messages_into(&self, out: &mut Vec<Message>) -> bool {
-        let mut frame = self.frame();
+        let mut frame = self.look();
         out.append(&mut frame.messages);
         frame.messages_truncated
     }

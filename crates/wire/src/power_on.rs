@@ -80,6 +80,9 @@ pub const DEFAULT_OPTIONS: &str = "!autopickup,color,showexp,time,number_pad:0,v
 /// Why a power-on record is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PowerOnError {
+    /// The game itself does not come up with it, for a value among the options that it does not take.
+    #[error("{0}")]
+    Game(String),
     /// The character can't be.
     #[error(transparent)]
     Character(#[from] CharacterError),
