@@ -1,6 +1,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use movie::Account;
 use wire::{Batch, Boundary, Frame, Key, PlayDigest, StopReason};
 
 use crate::compare::frame_digest;
@@ -19,7 +20,8 @@ pub enum AdoptMode {
         take_luck: bool,
     },
     /// The fork's keys since the lines parted are pressed on the machine, and stop at the first frame that is not the
-    /// fork's: the honest way to play a line that was found under other luck.
+    /// fork's: the honest way to play a line that was found under other luck. Nothing is pressed on a machine that does
+    /// not show what the fork's first key was pressed on.
     Replay,
 }
 
@@ -34,7 +36,7 @@ pub struct Adoption {
     pub inputs: u64,
     /// The fork that holds the machine's former tip ([`AdoptMode::State`]).
     pub old_tip: Option<MachineId>,
-    /// Where the frames parted ([`AdoptMode::Replay`]). The machine stands there, the key being pressed.
+    /// Where the frames parted ([`AdoptMode::Replay`]). The machine stands there.
     pub parted: Option<Parted>,
     /// Why pressing came to its end ([`AdoptMode::Replay`]); `Condition` where the frames parted.
     pub stop: Stop,
@@ -43,10 +45,13 @@ pub struct Adoption {
 /// The first boundary at which the fork's frame and the machine's were not the same.
 #[derive(Clone, Debug)]
 pub struct Parted {
-    /// The fork's boundary after the key.
+    /// The fork's boundary after the key; where it was not pressed, the last boundary that both lines had in common.
     pub boundary: Boundary,
     /// The key.
     pub key: Key,
+    /// True when the key was pressed and the frames parted after it. False when they differed before the fork's first
+    /// key: the machine then stands where it stood.
+    pub pressed: bool,
     /// What the fork showed there.
     pub expected: Arc<Frame>,
     /// What the machine shows.
@@ -59,7 +64,8 @@ impl Lab {
     /// last boundary counts. A journal gets the inputs, so its movie still begins at power-on.
     ///
     /// # Errors
-    /// [`LabError::NotAFork`], [`LabError::LuckNeeded`], other refusals; engine and journal failures.
+    /// [`LabError::NotAFork`], [`LabError::LuckNeeded`], [`LabError::NothingToReplay`], other refusals; engine and
+    /// journal failures.
     pub fn adopt(
         &self,
         machine: MachineId,
@@ -96,10 +102,16 @@ impl Inner {
             if journal.is_closed() {
                 return Err(LabError::GameOver(slot.id));
             }
-            if let Some(peeks) = &slot.peeks {
-                journal.peek(peeks)?;
-            }
+            journal.check_room(0)?;
+            journal.peek(&slot.peeks)?;
             journal.adopt(fork.id, common, &new.line)?;
+        } else {
+            held.tally_peeks();
+            held.tally(|account| {
+                account.adoptions += 1;
+                account.inputs += new.line.end().0 - common.0;
+                account.reseeds += new.line.reseeds().iter().filter(|reseed| reseed.at >= common).count() as u64;
+            });
         }
         drop(journal);
         let origin = Origin {
@@ -107,7 +119,8 @@ impl Inner {
             game: slot.game.clone(),
             power_on: Arc::clone(&slot.power_on),
             lineage: Some(Lineage { parent: slot.id, base: common, luck: Luck::Same }),
-            peeks: slot.peeks.clone(),
+            peeks: Arc::clone(&slot.peeks),
+            past: Account::default(),
         };
         let inputs = new.line.end().0 - common.0;
         let extends = common == old.line.end();
@@ -132,8 +145,24 @@ impl Inner {
         let (ours, theirs) = (slot.tip(), fork.tip());
         let common = ours.line.common(&theirs.line);
         let keys: Vec<Key> = theirs.line.steps_from(common).map(|step| step.key).collect();
+        let Some(&first) = keys.first() else {
+            return Err(LabError::NothingToReplay(fork.id));
+        };
         Batch::forced(keys.clone()).check(self.limits().keys)?;
-        let seen = self.seen(slot, &ours, &theirs, common, control)?;
+        let start = self.fork_start(slot, (&ours, &theirs), common, control)?;
+        if frame_digest(&ours.frame) != frame_digest(&start.frame) {
+            let (expected, actual) = (start.frame, ours.frame);
+            let parted = Parted { boundary: common, key: first, pressed: false, expected, actual };
+            return Ok(Adoption {
+                snapshot: held.snapshot(),
+                common,
+                inputs: 0,
+                old_tip: None,
+                parted: Some(parted),
+                stop: Stop::Condition,
+            });
+        }
+        let seen = self.seen(&start, &theirs.line.legs(common, false, 1), control)?;
         let next = Cell::new(0);
         let parts = |frame: &Frame| {
             let index = next.replace(next.get() + 1);
@@ -147,34 +176,35 @@ impl Inner {
                 let boundary = Boundary(common.0 + inputs);
                 let expected = self.tip_at(fork, Some(boundary), &Control::default())?.frame;
                 let actual = Arc::clone(&report.snapshot.frame);
-                Some(Parted { boundary, key, expected, actual })
+                Some(Parted { boundary, key, pressed: true, expected, actual })
             }
             _ => None,
         };
         Ok(Adoption { snapshot: report.snapshot, common, inputs, old_tip: None, parted, stop: report.stop })
     }
 
-    /// The digests of the frames that a fork saw after each of its keys since a boundary. They are made before anything
-    /// is pressed elsewhere, so that no call ever holds two workers.
-    fn seen(
+    /// Where a fork was when its line left the other's, with a state.
+    fn fork_start(
         &self,
         slot: &Slot,
-        ours: &Tip,
-        theirs: &Tip,
+        (ours, theirs): (&Tip, &Tip),
         common: Boundary,
         control: &Control<'_>,
-    ) -> Result<Vec<PlayDigest>, LabError> {
+    ) -> Result<Tip, LabError> {
         let reseeded_there = ours.line.reseeds().iter().any(|reseed| reseed.at == common);
-        let start = if ours.line.end() == common && ours.state.is_some() && !reseeded_there {
-            ours.clone()
-        } else {
-            self.rebuild(&slot.power_on, &theirs.line.prefix(common), control)?
-        };
-        let legs = theirs.line.legs(common, false, 1);
+        if ours.line.end() == common && ours.state.is_some() && !reseeded_there {
+            return Ok(ours.clone());
+        }
+        self.rebuild(&slot.power_on, &theirs.line.prefix(common), control)
+    }
+
+    /// The digests of the frames that a fork saw after each of its keys. They are made before anything is pressed
+    /// elsewhere, so that no call ever holds two workers.
+    fn seen(&self, start: &Tip, legs: &[Leg], control: &Control<'_>) -> Result<Vec<PlayDigest>, LabError> {
         let mut tries = 0;
         loop {
             tries += 1;
-            match self.try_seen(&start, &legs, control) {
+            match self.try_seen(start, legs, control) {
                 Err(Trouble::Lost(_)) if tries < TRIES => {}
                 result => return result.map_err(Trouble::into_error),
             }

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use wire::{BatchError, Boundary, Key, PowerOnError};
 
@@ -60,6 +60,9 @@ pub enum LabError {
     /// The fork drew other random numbers; to adopt it is to choose one's luck, which has to be said.
     #[error("{0} was reseeded: say that its luck is to be taken, or press its keys on the machine itself")]
     LuckNeeded(MachineId),
+    /// A fork without keys of its own has none to press on another machine.
+    #[error("{0}: the fork has no inputs of its own")]
+    NothingToReplay(MachineId),
     /// The line has no such boundary.
     #[error("{machine} is at boundary {last}; there is no boundary {given}")]
     NoBoundary {
@@ -108,15 +111,26 @@ pub enum LabError {
     /// Cancelled before anything was done.
     #[error("cancelled")]
     Cancelled,
-    /// A journal or a directory can't be read or written. `nothing_sent` tells whether the call changed anything.
-    #[error("{}: {reason}", path.display())]
+    /// This file can't be gone on with.
+    #[error("{}: {error}", path.display())]
+    InJournal {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, or with going on from it.
+        error: Box<LabError>,
+    },
+    /// A journal or a directory can't be read or written.
+    #[error("{}: {reason}{}", path.display(), applied_text(*.applied))]
     Journal {
         /// The file.
         path: PathBuf,
         /// The system's word for it.
         reason: String,
-        /// True when no key of this call was pressed.
+        /// True when no key of this call went to a worker.
         nothing_sent: bool,
+        /// How many inputs of this call were pressed before, dismissals included. They stay: the machine is at the
+        /// boundary after them.
+        applied: u64,
     },
     /// An engine or worker failed and could not be replaced, or the same key killed it twice.
     #[error("engine failure: {reason}")]
@@ -150,6 +164,43 @@ impl LabError {
     /// True when the caller can do better and nothing has changed; false when an engine, a worker or a disk failed.
     #[must_use]
     pub fn is_refusal(&self) -> bool {
-        !matches!(self, Self::EngineFailure { .. } | Self::Journal { .. } | Self::Failed { .. })
+        !matches!(self.cause(), Self::EngineFailure { .. } | Self::Journal { .. } | Self::Failed { .. })
+    }
+
+    /// What is wrong, without the file in which it is.
+    #[must_use]
+    pub fn cause(&self) -> &Self {
+        match self {
+            Self::InJournal { error, .. } => error.cause(),
+            error => error,
+        }
+    }
+
+    /// Names the file, where the error does not do so of itself.
+    pub(crate) fn in_journal(self, path: &Path) -> Self {
+        match self {
+            error @ (Self::NoJournal(_) | Self::JournalInUse(_) | Self::Journal { .. } | Self::InJournal { .. }) => {
+                error
+            }
+            error => Self::InJournal { path: path.to_owned(), error: Box::new(error) },
+        }
+    }
+
+    /// A journal's failure once `applied` inputs were pressed.
+    pub(crate) fn after_pressing(self, applied: usize) -> Self {
+        match self {
+            Self::Journal { path, reason, .. } => {
+                Self::Journal { path, reason, nothing_sent: false, applied: applied as u64 }
+            }
+            error => error,
+        }
+    }
+}
+
+fn applied_text(applied: u64) -> String {
+    match applied {
+        0 => String::new(),
+        1 => " (1 key of this call was pressed before)".to_owned(),
+        count => format!(" ({count} keys of this call were pressed before)"),
     }
 }

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use movie::Account;
 use wire::{Boundary, Frame};
 
 use crate::lab::Inner;
@@ -43,14 +44,13 @@ impl Lab {
                 game: parent.game.clone(),
                 power_on: Arc::clone(&parent.power_on),
                 lineage: Some(lineage),
-                peeks: parent.peeks.clone(),
+                peeks: Arc::clone(&parent.peeks),
+                past: Account::default(),
             };
             slots.push(Arc::new(Slot::new(origin, revision, tip, None)));
         }
         lab.insert(slots.clone())?;
-        if let Some(peeks) = &parent.peeks {
-            peeks.forks.fetch_add(count as u64, Ordering::Relaxed);
-        }
+        parent.peeks.forks.fetch_add(count as u64, Ordering::Relaxed);
         Ok(slots.iter().map(|slot| slot.snapshot()).collect())
     }
 

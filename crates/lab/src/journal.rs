@@ -1,5 +1,5 @@
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,6 +13,14 @@ use crate::{GameId, LabError, MachineId};
 /// What ends the name of every journal.
 const SUFFIX: &str = ".movie";
 
+/// Room that is kept for what must go out once keys were pressed, and for the last line, in bytes.
+const RESERVE: usize = 64 << 10;
+/// The same for every key that is sent: dismissals follow it, each with its own check.
+const RESERVE_FOR_A_KEY: usize = 4 << 10;
+/// The most that an adopted input and an adopted mark take.
+const ADOPTED_STEP: usize = 32;
+const ADOPTED_MARK: usize = 512;
+
 /// The journal of a live machine: a file that grows line by line, locked against other processes.
 ///
 /// Lines that can't be written stay in memory and go out before the next one, so that a disk that was full for a
@@ -23,6 +31,8 @@ pub(crate) struct Journal {
     writer: JournalWriter<Spool>,
     spool: Spool,
     file: JournalFile,
+    /// How long the file may become.
+    bytes_max: usize,
     closed: bool,
     /// Why the writer no longer stands for what the file holds, where it does not.
     astray: Option<String>,
@@ -39,9 +49,9 @@ struct JournalFile {
     whole: u64,
     /// True when more than that may be in the file.
     torn: bool,
-    /// How a test makes the disk full.
+    /// How a test makes the disk full: after so many more lines.
     #[cfg(test)]
-    full: bool,
+    lines_left: Option<u32>,
 }
 
 impl Spool {
@@ -62,6 +72,16 @@ impl Write for Spool {
 }
 
 impl JournalFile {
+    fn after(file: File, whole: usize, torn: bool) -> Self {
+        Self {
+            file,
+            whole: whole as u64,
+            torn,
+            #[cfg(test)]
+            lines_left: None,
+        }
+    }
+
     fn append(&mut self, owed: &mut Vec<u8>) -> io::Result<()> {
         if self.torn {
             self.file.set_len(self.whole)?;
@@ -79,9 +99,12 @@ impl JournalFile {
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         #[cfg(test)]
-        if self.full && !bytes.is_empty() {
-            self.file.write_all(bytes.get(..bytes.len() / 2).unwrap_or_default())?;
-            return Err(io::ErrorKind::StorageFull.into());
+        if let Some(left) = self.lines_left.as_mut().filter(|_| !bytes.is_empty()) {
+            if *left == 0 {
+                self.file.write_all(bytes.get(..bytes.len() / 2).unwrap_or_default())?;
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            *left -= 1;
         }
         self.file.write_all(bytes)
     }
@@ -89,8 +112,8 @@ impl JournalFile {
 
 impl Journal {
     /// Begins the next numbered journal of a directory, for a new game.
-    pub(crate) fn create(movies: &Path, game: &GameId, header: &Header) -> Result<Self, LabError> {
-        Self::begin(movies, game, |output| JournalWriter::create(header, output))
+    pub(crate) fn create(movies: &Path, game: &GameId, header: &Header, bytes_max: usize) -> Result<Self, LabError> {
+        Self::begin(movies, game, bytes_max, |output| JournalWriter::create(header, output))
     }
 
     /// Begins the next numbered journal of a directory, for a machine that goes on from a movie.
@@ -99,39 +122,24 @@ impl Journal {
         game: &GameId,
         header: &Header,
         movie: &Movie,
+        bytes_max: usize,
     ) -> Result<Self, LabError> {
-        Self::begin(movies, game, |output| JournalWriter::continue_movie(header, movie, output))
+        Self::begin(movies, game, bytes_max, |output| JournalWriter::continue_movie(header, movie, output))
     }
 
     fn begin(
         movies: &Path,
         game: &GameId,
+        bytes_max: usize,
         write: impl FnOnce(Spool) -> Result<JournalWriter<Spool>, WriteError>,
     ) -> Result<Self, LabError> {
         let spool = Spool::default();
         let writer = write(spool.clone()).map_err(|error| failed(movies, &error))?;
-        let (path, file) = create_numbered(movies, game)?;
-        lock(&file, &path)?;
-        let mut journal = Self {
-            path,
-            writer,
-            spool,
-            file: JournalFile {
-                file,
-                whole: 0,
-                torn: false,
-                #[cfg(test)]
-                full: false,
-            },
-            closed: false,
-            astray: None,
-        };
-        if let Err(error) = journal.flush() {
-            // A journal without a header is of no use to anybody.
-            let _ = std::fs::remove_file(&journal.path);
-            return Err(error);
-        }
-        Ok(journal)
+        check_bytes(writer.bytes(), bytes_max)?;
+        let (path, file) = create_numbered(movies, game, &spool.owed())?;
+        let file = JournalFile::after(file, writer.bytes(), false);
+        spool.owed().clear();
+        Ok(Self { path, writer, spool, file, bytes_max, closed: false, astray: None })
     }
 
     /// Opens a journal to go on with it: its bytes, of which at most `bytes_max` are taken.
@@ -150,30 +158,24 @@ impl Journal {
     }
 
     /// Goes on with an opened journal. What is torn at its end is cut off.
-    pub(crate) fn resume(path: &Path, file: File, recording: &Recording) -> Result<Self, LabError> {
+    pub(crate) fn resume(path: &Path, file: File, recording: &Recording, bytes_max: usize) -> Result<Self, LabError> {
         let spool = Spool::default();
         let writer = JournalWriter::resume(recording, spool.clone()).map_err(|error| failed(path, &error))?;
-        let mut journal = Self {
-            path: path.to_owned(),
-            writer,
-            spool,
-            file: JournalFile {
-                file,
-                whole: recording.whole_bytes as u64,
-                torn: recording.torn_bytes > 0,
-                #[cfg(test)]
-                full: false,
-            },
-            closed: false,
-            astray: None,
-        };
+        let file = JournalFile::after(file, recording.whole_bytes, recording.torn_bytes > 0);
+        let mut journal = Self { path: path.to_owned(), writer, spool, file, bytes_max, closed: false, astray: None };
         journal.flush()?;
         Ok(journal)
     }
 
     #[cfg(test)]
     pub(crate) fn fill_disk(&mut self, full: bool) {
-        self.file.full = full;
+        self.file.lines_left = full.then_some(0);
+    }
+
+    /// Lets so many more lines go out before the disk is full.
+    #[cfg(test)]
+    pub(crate) fn fill_disk_after(&mut self, lines: u32) {
+        self.file.lines_left = Some(lines);
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -182,6 +184,15 @@ impl Journal {
 
     pub(crate) fn account(&self) -> Account {
         self.writer.account()
+    }
+
+    /// Refuses so many keys where what comes of them might not fit any more.
+    pub(crate) fn check_room(&self, keys: usize) -> Result<(), LabError> {
+        self.check_bytes(keys.saturating_mul(RESERVE_FOR_A_KEY))
+    }
+
+    fn check_bytes(&self, more: usize) -> Result<(), LabError> {
+        check_bytes(self.writer.bytes().saturating_add(RESERVE).saturating_add(more), self.bytes_max)
     }
 
     /// Says that keys are about to be pressed. Nothing is noted when that can't be written.
@@ -221,6 +232,7 @@ impl Journal {
             .into_iter()
             .skip_while(|mark| mark.at < base || (mark.at == base && is_digests(mark)))
             .collect();
+        self.check_bytes(steps.len() * ADOPTED_STEP + marks.len() * ADOPTED_MARK)?;
         self.line_or_nothing(|writer| writer.adopt(&fork.to_string(), base, &steps, &marks))
     }
 
@@ -306,10 +318,25 @@ pub(crate) fn marks(line: &Line) -> Vec<Mark> {
     marks
 }
 
-/// The file of the highest number in a directory of journals.
+/// The file of the highest number in a directory of journals, of those that have a whole first line.
 pub(crate) fn latest(movies: &Path) -> Result<PathBuf, LabError> {
-    let newest = numbered(movies)?.into_iter().max();
-    newest.map(|(_, path)| path).ok_or_else(|| LabError::NoJournal(movies.to_owned()))
+    let mut found = numbered(movies)?;
+    found.sort();
+    for (_, path) in found.into_iter().rev() {
+        if has_first_line(&path).map_err(|error| failed(&path, &error))? {
+            return Ok(path);
+        }
+    }
+    Err(LabError::NoJournal(movies.to_owned()))
+}
+
+/// False for a file whose writer was killed before it had written anything of use.
+fn has_first_line(path: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    let file = BufReader::new(File::open(path)?);
+    file.take(movie::LINE_BYTES_MAX as u64 + 2).read_until(b'\n', &mut start)?;
+    // A line that is too long is no torn one: reading it tells what is wrong.
+    Ok(start.ends_with(b"\n") || start.len() > movie::LINE_BYTES_MAX)
 }
 
 /// The game id that a journal's name tells, if it tells one.
@@ -333,18 +360,58 @@ fn numbered(movies: &Path) -> Result<Vec<(u64, PathBuf)>, LabError> {
     Ok(found)
 }
 
-fn create_numbered(movies: &Path, game: &GameId) -> Result<(PathBuf, File), LabError> {
+/// Makes a file of the next number with these bytes, locked. It has its name only once they are in it, so that there is
+/// no journal without a header, whenever the process is killed.
+fn create_numbered(movies: &Path, game: &GameId, bytes: &[u8]) -> Result<(PathBuf, File), LabError> {
     std::fs::create_dir_all(movies).map_err(|error| failed(movies, &error))?;
+    let draft = movies.join(format!("{game}.new"));
+    let result = write_new(&draft, bytes).and_then(|file| Ok((place(movies, game, &draft, bytes)?, file)));
+    // Best at once; a draft that stays is no journal and in nobody's way.
+    let _ = std::fs::remove_file(&draft);
+    let (placed, file) = result?;
+    Ok((placed.path, placed.file.unwrap_or(file)))
+}
+
+/// A journal under its name, and its file where that is not the draft.
+struct Placed {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+/// Gives a draft the next number, never one that is taken. File systems without links get a file of its own.
+fn place(movies: &Path, game: &GameId, draft: &Path, bytes: &[u8]) -> Result<Placed, LabError> {
     let mut number = numbered(movies)?.into_iter().map(|(number, _)| number).max().unwrap_or(0);
     loop {
         number = number.saturating_add(1);
         let path = movies.join(format!("{number:04}-{game}{SUFFIX}"));
-        match OpenOptions::new().read(true).append(true).create_new(true).open(&path) {
-            Ok(file) => return Ok((path, file)),
+        match std::fs::hard_link(draft, &path) {
+            Ok(()) => return Ok(Placed { path, file: None }),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < u64::MAX => {}
-            Err(error) => return Err(failed(&path, &error)),
+            Err(_) => {
+                let file = write_new(&path, bytes)?;
+                return Ok(Placed { path, file: Some(file) });
+            }
         }
     }
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> Result<File, LabError> {
+    let file = OpenOptions::new().read(true).append(true).create_new(true).open(path);
+    let mut file = file.map_err(|error| failed(path, &error))?;
+    let written = lock(&file, path).and_then(|()| file.write_all(bytes).map_err(|error| failed(path, &error)));
+    if let Err(error) = written {
+        // A journal without a header is of no use to anybody.
+        let _ = std::fs::remove_file(path);
+        return Err(error);
+    }
+    Ok(file)
+}
+
+fn check_bytes(given: usize, max: usize) -> Result<(), LabError> {
+    if given > max {
+        return Err(LabError::LimitExceeded { what: "bytes of a journal", given: given as u64, max: max as u64 });
+    }
+    Ok(())
 }
 
 fn lock(file: &File, path: &Path) -> Result<(), LabError> {
@@ -356,5 +423,5 @@ fn lock(file: &File, path: &Path) -> Result<(), LabError> {
 }
 
 fn failed(path: &Path, error: &dyn std::fmt::Display) -> LabError {
-    LabError::Journal { path: path.to_owned(), reason: error.to_string(), nothing_sent: true }
+    LabError::Journal { path: path.to_owned(), reason: error.to_string(), nothing_sent: true, applied: 0 }
 }

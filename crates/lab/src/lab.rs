@@ -3,7 +3,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use wire::Boundary;
 
@@ -11,6 +11,11 @@ use crate::engine::Engine;
 use crate::slot::Slot;
 use crate::store::Store;
 use crate::{GameId, HistoryPage, LabError, LabInfo, LabOptions, Limits, MachineId, MessagePage, Revision, Snapshot};
+
+/// How far apart the revisions of two runs of the host begin, at least, where machines are made again.
+const REVISIONS_APART: u64 = 1_000_000;
+/// How many such beginnings there are, one for each second.
+const REVISION_STARTS: u64 = 9_000;
 
 /// A pool of workers and the machines that run in them. Clones are the same lab; every method blocks until it is done
 /// and may be called from many threads at once. Dropping the last clone ends the workers.
@@ -165,6 +170,15 @@ impl Inner {
 
     pub(crate) fn new_revision(&self) -> Revision {
         Revision(self.next_revision.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Has later revisions begin far from those that another run of the host gave, so that a call which was decided on
+    /// one of them, and is made again here, is refused. They stay below 2^53.
+    #[expect(clippy::disallowed_methods, reason = "a revision's number reaches no machine")]
+    pub(crate) fn raise_revisions(&self) {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let start = REVISIONS_APART * (1 + now.as_secs() % REVISION_STARTS);
+        self.next_revision.fetch_max(start, Ordering::Relaxed);
     }
 
     pub(crate) fn new_machine(&self) -> MachineId {

@@ -41,7 +41,7 @@ pub struct Limits {
     pub keys: usize,
     /// Keys sent to a worker at once; progress, cancellation and published frames come between.
     pub chunk_keys: usize,
-    /// Bytes of a movie that is read.
+    /// Bytes of a movie that is read, and of a journal that is written.
     pub movie_bytes: usize,
 }
 
@@ -75,7 +75,7 @@ impl Default for Limits {
             messages: 2_000,
             keys: wire::KEYS_MAX,
             chunk_keys: 512,
-            movie_bytes: 64 << 20,
+            movie_bytes: movie::FILE_BYTES_MAX,
         }
     }
 }

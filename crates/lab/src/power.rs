@@ -28,7 +28,7 @@ impl Lab {
         let game = lab.new_game_id();
         let journal = match &lab.options.movies {
             Some(movies) if journalled => {
-                let mut journal = Journal::create(movies, &game, &lab.header(&power_on))?;
+                let mut journal = Journal::create(movies, &game, &lab.header(&power_on), lab.limits().movie_bytes)?;
                 if let Some(mark) = tip.line.last_mark() {
                     journal.digests(&mark)?;
                 }
@@ -36,7 +36,7 @@ impl Lab {
             }
             _ => None,
         };
-        lab.admit(game, power_on, tip, journal)
+        lab.admit(game, power_on, tip, journal, Account::default())
     }
 }
 
@@ -61,20 +61,23 @@ impl Inner {
         Ok(self.tip_after(Line::default(), MessageLog::default(), &mut report, state))
     }
 
-    /// Takes in a machine that goes back to its own power-on.
+    /// Takes in a machine that goes back to its own power-on. `past` is what a movie says had happened before; a journal
+    /// has it already.
     pub(crate) fn admit(
         &self,
         game: GameId,
         power_on: PowerOn,
         tip: Tip,
         journal: Option<Journal>,
+        past: Account,
     ) -> Result<Snapshot, LabError> {
         let origin = Origin {
             id: self.new_machine(),
             game,
             power_on: Arc::new(power_on),
             lineage: None,
-            peeks: journal.is_some().then(|| Arc::new(Peeks::default())),
+            peeks: Arc::new(Peeks::default()),
+            past,
         };
         let slot = Arc::new(Slot::new(origin, self.new_revision(), tip, journal));
         self.insert(vec![Arc::clone(&slot)])?;

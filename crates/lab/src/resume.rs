@@ -1,6 +1,6 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use movie::{MarkKind, Movie, Recording};
+use movie::{Finish, MarkKind, Movie, Recording};
 use wire::{Boundary, Key, PowerOn};
 
 use crate::journal::{self, Journal};
@@ -22,7 +22,7 @@ pub enum ResumeFrom {
 pub struct Resumed {
     /// The machine.
     pub snapshot: Snapshot,
-    /// The journal.
+    /// The journal that it goes on in.
     pub journal: PathBuf,
     /// How many inputs were replayed, each compared with its check.
     pub inputs: u64,
@@ -39,11 +39,14 @@ pub struct Resumed {
 
 impl Lab {
     /// Makes a machine again from its journal, by replay up to the last acknowledged input, and goes on appending to
-    /// the same file. A torn tail is cut off. A journal that was closed stays as it is; its machine is over.
+    /// the same file. A torn tail is cut off. A journal that was closed stays as it is; its machine is over. Only a file
+    /// that is named and whose last line says that the game goes on, as an exported movie's does, is gone on with, in a
+    /// new journal.
     ///
     /// # Errors
-    /// [`LabError::NoJournal`], [`LabError::JournalInUse`], [`LabError::BadMovie`] (altered lines too),
-    /// [`LabError::RomMismatch`], [`LabError::Desync`]; engine and journal failures.
+    /// [`LabError::NoJournal`], [`LabError::JournalInUse`]; [`LabError::InJournal`] around
+    /// [`LabError::BadMovie`] (altered lines too), [`LabError::RomMismatch`], [`LabError::Desync`] and others;
+    /// [`LabError::NoMovies`] where there is nowhere to put a new journal; journal failures.
     pub fn resume(&self, from: &ResumeFrom, control: &Control<'_>) -> Result<Resumed, LabError> {
         let lab = &self.0;
         lab.check_machines(1)?;
@@ -52,28 +55,32 @@ impl Lab {
             (ResumeFrom::Latest, Some(movies)) => journal::latest(movies)?,
             (ResumeFrom::Latest, None) => return Err(LabError::NoMovies),
         };
-        let (file, bytes) = Journal::open(&path, lab.limits().movie_bytes)?;
+        let named = matches!(from, ResumeFrom::File(_));
+        self.resume_path(&path, named, control).map_err(|error| error.in_journal(&path))
+    }
+
+    fn resume_path(&self, path: &Path, named: bool, control: &Control<'_>) -> Result<Resumed, LabError> {
+        let lab = &self.0;
+        let bytes_max = lab.limits().movie_bytes;
+        let (file, bytes) = Journal::open(path, bytes_max)?;
         let recording = lab.read_movie(&bytes)?;
+        if named && recording.movie.finish == Finish::Open {
+            let snapshot = self.open_recording(&recording, true, control)?;
+            let journal = snapshot.journal.clone().unwrap_or_default();
+            return Ok(resumed(snapshot, journal, recording));
+        }
         let (power_on, line) = lab.usable(&recording)?;
         if recording.movie.header.rom_id != lab.engine.identity().rom_id {
             return Err(lab.mismatch(&recording));
         }
+        lab.raise_revisions();
         let tip = lab.rebuild(&power_on, &line, control)?;
         let closed = recording.is_closed();
-        let journal = if closed { None } else { Some(Journal::resume(&path, file, &recording)?) };
-        let game = journal::game_of(&path).unwrap_or_else(|| lab.new_game_id());
-        let snapshot = lab.admit(game, power_on, tip, journal)?;
-        let machine = snapshot.machine;
-        let unacknowledged = recording.unacknowledged.map(|sent| sent.keys).unwrap_or_default();
-        Ok(Resumed {
-            snapshot: if closed { self.close(machine, None)? } else { snapshot },
-            journal: path,
-            inputs: line.end().0,
-            unacknowledged,
-            torn_bytes: recording.torn_bytes as u64,
-            lost: recording.lost.iter().map(|lost| (lost.at, lost.key)).collect(),
-            closed,
-        })
+        let journal = if closed { None } else { Some(Journal::resume(path, file, &recording, bytes_max)?) };
+        let game = journal::game_of(path).unwrap_or_else(|| lab.new_game_id());
+        let snapshot = lab.admit(game, power_on, tip, journal, recording.movie.account)?;
+        let snapshot = if closed { self.close(snapshot.machine, None)? } else { snapshot };
+        Ok(Resumed { closed, ..resumed(snapshot, path.to_owned(), recording) })
     }
 
     /// Makes a machine from a movie, by replay, and goes on from its end: a new game with, if `journalled`, a new journal
@@ -82,19 +89,40 @@ impl Lab {
     /// # Errors
     /// As [`Lab::resume`].
     pub fn open_movie(&self, movie: &[u8], journalled: bool, control: &Control<'_>) -> Result<Snapshot, LabError> {
+        self.0.check_machines(1)?;
+        self.open_recording(&self.0.read_movie(movie)?, journalled, control)
+    }
+
+    fn open_recording(
+        &self,
+        recording: &Recording,
+        journalled: bool,
+        control: &Control<'_>,
+    ) -> Result<Snapshot, LabError> {
         let lab = &self.0;
-        lab.check_machines(1)?;
         let movies = match &lab.options.movies {
             None if journalled => return Err(LabError::NoMovies),
             movies => movies.as_ref().filter(|_| journalled),
         };
-        let recording = lab.read_movie(movie)?;
-        let (power_on, line) = lab.usable(&recording)?;
+        let (power_on, line) = lab.usable(recording)?;
+        lab.raise_revisions();
         let tip = lab.rebuild(&power_on, &line, control)?;
         let game = lab.new_game_id();
-        let header = lab.header(&power_on);
-        let journal = movies.map(|movies| Journal::continue_movie(movies, &game, &header, &recording.movie));
-        lab.admit(game, power_on, tip, journal.transpose()?)
+        let (header, bytes_max) = (lab.header(&power_on), lab.limits().movie_bytes);
+        let journal = movies.map(|movies| Journal::continue_movie(movies, &game, &header, &recording.movie, bytes_max));
+        lab.admit(game, power_on, tip, journal.transpose()?, recording.movie.account)
+    }
+}
+
+fn resumed(snapshot: Snapshot, journal: PathBuf, recording: Recording) -> Resumed {
+    Resumed {
+        snapshot,
+        journal,
+        inputs: recording.movie.boundary().0,
+        unacknowledged: recording.unacknowledged.map(|sent| sent.keys).unwrap_or_default(),
+        torn_bytes: recording.torn_bytes as u64,
+        lost: recording.lost.iter().map(|lost| (lost.at, lost.key)).collect(),
+        closed: false,
     }
 }
 

@@ -55,10 +55,8 @@ impl Inner {
         let (revision, tip) = self.with_state(held, control)?;
         let room = tip.state.as_ref().map_or(0, |state| state.bytes());
         self.store.check_room(room)?;
-        if let Some(peeks) = &held.slot().peeks
-            && held.journal().is_none()
-        {
-            peeks.lines.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if held.slot().is_fork() {
+            held.slot().peeks.lines.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
         let run = Run {
             lab: self,
@@ -93,14 +91,6 @@ impl Inner {
             tip.state = Some(state);
         }
         Ok((revision, tip))
-    }
-}
-
-/// A journal's failure once keys have been pressed.
-pub(crate) fn after_sending(error: LabError) -> LabError {
-    match error {
-        LabError::Journal { path, reason, .. } => LabError::Journal { path, reason, nothing_sent: false },
-        error => error,
     }
 }
 
@@ -144,6 +134,10 @@ impl Run<'_> {
             };
             if left == 0 {
                 return Ok(self.report(Stop::Batch(StopReason::InputLimit)));
+            }
+            match self.journal_room(&chunk) {
+                Err(_) if !self.inputs.is_empty() => return Ok(self.report(Stop::Batch(StopReason::InputLimit))),
+                result => result?,
             }
             if let Some(stop) = self.press(&chunk)? {
                 return Ok(self.report(stop));
@@ -249,10 +243,13 @@ impl Run<'_> {
             self.held.publish(revision, self.tip.clone(), true);
         }
         if let Some(journal) = self.held.journal().as_mut() {
-            journal.done(&pressed).map_err(after_sending)?;
+            let applied = self.inputs.len();
+            journal.done(&pressed).map_err(|error| error.after_pressing(applied))?;
             if let Some(mark) = mark {
-                journal.digests(&mark).map_err(after_sending)?;
+                journal.digests(&mark).map_err(|error| error.after_pressing(applied))?;
             }
+        } else {
+            self.held.tally(|account| account.inputs += pressed.len() as u64);
         }
         self.control.report(self.plan.used() as u64, self.plan.len() as u64);
         Ok(match report.stop {
@@ -273,17 +270,22 @@ impl Run<'_> {
         self.messages.drain(..over);
     }
 
+    /// Refuses a chunk whose outcome might not fit into the journal.
+    fn journal_room(&self, chunk: &Chunk) -> Result<(), LabError> {
+        self.held.journal().as_ref().map_or(Ok(()), |journal| journal.check_room(chunk.keys.len()))
+    }
+
     fn write_ahead(&self, chunk: &Chunk) -> Result<(), LabError> {
         let mut journal = self.held.journal();
         let Some(journal) = journal.as_mut() else {
+            self.held.tally_peeks();
             return Ok(());
         };
-        let ahead = match &self.held.slot().peeks {
-            Some(peeks) => journal.peek(peeks),
-            None => Ok(()),
-        };
+        let ahead = journal.peek(&self.held.slot().peeks);
         let written = ahead.and_then(|()| journal.send(&chunk.keys));
-        written.map_err(|error| if self.inputs.is_empty() { error } else { after_sending(error) })
+        // A key that was sent before and killed its worker was not pressed.
+        let sent = self.workers_lost > 0 || !self.inputs.is_empty();
+        written.map_err(|error| if sent { error.after_pressing(self.inputs.len()) } else { error })
     }
 
     /// The chunk's one key has killed its workers: it counts as not pressed.
@@ -291,7 +293,9 @@ impl Run<'_> {
         self.workers_lost += 1;
         let key = chunk.keys.first().copied().unwrap_or(Key::ESC);
         if let Some(journal) = self.held.journal().as_mut() {
-            journal.lost(key).map_err(after_sending)?;
+            journal.lost(key).map_err(|error| error.after_pressing(self.inputs.len()))?;
+        } else {
+            self.held.tally(|account| account.lost += 1);
         }
         Ok(Stop::Lost { key, reason })
     }

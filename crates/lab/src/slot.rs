@@ -26,10 +26,12 @@ pub(crate) struct Slot {
     pub(crate) game: GameId,
     pub(crate) power_on: Arc<PowerOn>,
     pub(crate) lineage: Option<Lineage>,
-    /// Looking ahead on forks of a journalled machine, counted for all of them in one place.
-    pub(crate) peeks: Option<Arc<Peeks>>,
+    /// Looking ahead on forks of a machine, counted for all of them in one place.
+    pub(crate) peeks: Arc<Peeks>,
     journal_path: Option<PathBuf>,
     journal: Mutex<Option<Journal>>,
+    /// What a journal would say of what happened on the way, where there is none.
+    tally: Mutex<Account>,
     turnstile: Turnstile,
     now: Mutex<Now>,
     changed: Condvar,
@@ -82,12 +84,14 @@ pub(crate) struct Origin {
     pub(crate) game: GameId,
     pub(crate) power_on: Arc<PowerOn>,
     pub(crate) lineage: Option<Lineage>,
-    pub(crate) peeks: Option<Arc<Peeks>>,
+    pub(crate) peeks: Arc<Peeks>,
+    /// What had happened before there was this machine.
+    pub(crate) past: Account,
 }
 
 impl Slot {
     pub(crate) fn new(origin: Origin, revision: Revision, tip: Tip, journal: Option<Journal>) -> Self {
-        let Origin { id, game, power_on, lineage, peeks } = origin;
+        let Origin { id, game, power_on, lineage, peeks, past } = origin;
         Self {
             id,
             game,
@@ -96,6 +100,7 @@ impl Slot {
             peeks,
             journal_path: journal.as_ref().map(|journal| journal.path().to_owned()),
             journal: Mutex::new(journal),
+            tally: Mutex::new(past),
             turnstile: Turnstile::default(),
             now: Mutex::new(Now {
                 revision,
@@ -191,10 +196,24 @@ impl Slot {
         }
     }
 
-    /// What the journal says of what happened on the way; nothing where there is none.
+    /// What happened on the way, as the journal says it or would say it.
     pub(crate) fn account(&self) -> Account {
         let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
-        journal.as_ref().map_or_else(Account::default, Journal::account)
+        let mut account = journal.as_ref().map_or_else(|| *self.tally(), Journal::account);
+        drop(journal);
+        if !self.is_fork() {
+            add_peek(&mut account, self.peeks.now());
+        }
+        account
+    }
+
+    /// True for a machine that was forked from another, on which pressing keys is looking ahead.
+    pub(crate) fn is_fork(&self) -> bool {
+        self.lineage.is_some()
+    }
+
+    fn tally(&self) -> MutexGuard<'_, Account> {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// True when nothing can be pressed any more.
@@ -308,8 +327,8 @@ impl Held<'_> {
         let Some(journal) = journal.as_mut() else {
             return Ok(());
         };
-        if let Some(peeks) = self.slot.peeks.as_ref().filter(|_| !journal.is_closed()) {
-            journal.peek(peeks)?;
+        if !journal.is_closed() {
+            journal.peek(&self.slot.peeks)?;
         }
         journal.end(self.slot.tip().ended.as_deref())
     }
@@ -322,6 +341,18 @@ impl Held<'_> {
         now.recent.push_back((revision, end));
         drop(now);
         self.slot.changed.notify_all();
+    }
+
+    /// Counts what is about to be pressed on a machine without a journal: somebody may have looked ahead before it.
+    pub(crate) fn tally_peeks(&self) {
+        if !self.slot.is_fork() {
+            add_peek(&mut self.slot.tally(), self.slot.peeks.take());
+        }
+    }
+
+    /// Counts what has happened to a machine without a journal.
+    pub(crate) fn tally(&self, count: impl FnOnce(&mut Account)) {
+        count(&mut self.slot.tally());
     }
 
     /// The machine's journal, which only the holder of its turn touches.
@@ -337,8 +368,18 @@ impl Drop for Held<'_> {
 }
 
 impl Peeks {
+    fn now(&self) -> (u64, u64) {
+        (self.forks.load(Ordering::Relaxed), self.lines.load(Ordering::Relaxed))
+    }
+
     /// What was counted since the last call.
     pub(crate) fn take(&self) -> (u64, u64) {
         (self.forks.swap(0, Ordering::Relaxed), self.lines.swap(0, Ordering::Relaxed))
     }
+}
+
+fn add_peek(account: &mut Account, (forks, lines): (u64, u64)) {
+    account.peeks += u64::from((forks, lines) != (0, 0));
+    account.forks += forks;
+    account.lines += lines;
 }

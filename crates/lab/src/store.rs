@@ -85,7 +85,11 @@ impl Store {
 
     /// The refusal for a state that found no room.
     pub(crate) fn full(&self, room: u64) -> LabError {
-        LabError::LimitExceeded { what: "bytes of save states", given: self.0.space().used + room, max: self.0.budget }
+        LabError::LimitExceeded {
+            what: "bytes of save states (deleting forks frees room)",
+            given: self.0.space().used + room,
+            max: self.0.budget,
+        }
     }
 
     /// Bytes and number of the states held.

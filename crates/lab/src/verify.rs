@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use movie::{Act, Judge, Recording, Verdict};
-use wire::{Batch, Ended, Frame, PlayDigest, PowerOn, StateDigest};
+use movie::{Act, Finish, Judge, Movie, Recording, Verdict};
+use wire::{Batch, Check, EndKind, Ended, Frame, PlayDigest, PowerOn, StateDigest};
 use worker::Report;
 
 use crate::lab::Inner;
@@ -45,7 +45,8 @@ impl Lab {
     ///
     /// # Errors
     /// [`LabError::BadMovie`] when it can't be read at all, [`LabError::LimitExceeded`], [`LabError::Cancelled`]. A lost
-    /// worker is no error but the verdict `cannot-judge`.
+    /// worker is no error but the verdict `cannot-judge`, and so is a ROM that crashes, hangs or asks for the unsupported
+    /// where the movie does not say so.
     pub fn verify(
         &self,
         movie: &[u8],
@@ -97,7 +98,7 @@ impl<'a> Trial<'a> {
             return Ok(());
         }
         let (mut replay, report) = Replay::power_on(self.lab, &recording.movie.header.power_on, control)?;
-        self.take(report);
+        self.take(report, recording);
         let total = recording.movie.steps.len() as u64;
         for act in recording.movie.acts(self.lab.limits().chunk_keys) {
             if self.judge.is_decided() {
@@ -107,9 +108,9 @@ impl<'a> Trial<'a> {
                 return Err(Trouble::Fatal(LabError::Cancelled));
             }
             match act {
-                Act::Press { at, steps } => self.take(replay.go(&leg(at, None, steps))?),
+                Act::Press { at, steps } => self.take(replay.go(&leg(at, None, steps))?, recording),
                 Act::Reseed { at, core, display } => {
-                    self.take(replay.go(&leg(at, Some((core, display)), &[]))?);
+                    self.take(replay.go(&leg(at, Some((core, display)), &[]))?, recording);
                 }
                 Act::Compare { .. } => {
                     if let Some(last) = &self.last {
@@ -125,13 +126,23 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    fn take(&mut self, report: Report) {
-        for check in &report.checks {
+    fn take(&mut self, report: Report, recording: &Recording) {
+        let end = self.inputs + report.checks.len() as u64;
+        let broken =
+            report.ended.as_ref().filter(|ended| has_broken(ended, end, report.checks.last(), &recording.movie));
+        // What the input that broke the engine did on the way proves nothing.
+        let sound = report.checks.len() - usize::from(broken.is_some()).min(report.checks.len());
+        for check in report.checks.iter().take(sound) {
             self.judge.check(*check);
-            self.inputs += 1;
         }
-        if let Some(ended) = &report.ended {
-            self.judge.ended(ended);
+        self.inputs = end;
+        match (&report.ended, broken) {
+            (_, Some(ended)) => {
+                let place = end.checked_sub(1).map_or("power-on".to_owned(), |input| format!("input {input}"));
+                self.judge.give_up(&format!("the ROM failed: {} at {place}", ended.text));
+            }
+            (Some(ended), None) => self.judge.ended(ended),
+            (None, None) => {}
         }
         self.last = Some(report);
     }
@@ -157,6 +168,18 @@ impl<'a> Trial<'a> {
             recorded_frame: None,
         }
     }
+}
+
+/// True when an engine has failed where the movie does not say so. How a ROM breaks is no play that could differ.
+fn has_broken(ended: &Ended, inputs: u64, last: Option<&Check>, movie: &Movie) -> bool {
+    let recorded = match &movie.finish {
+        Finish::Ended(recorded) => recorded.kind == ended.kind,
+        // Its writer need not have come to the last line; then the last input's check has to do.
+        Finish::Unknown => movie.steps.last().map(|step| &step.check) == last,
+        Finish::Open => false,
+    };
+    let fails = matches!(ended.kind, EndKind::Crashed | EndKind::Hung | EndKind::Unsupported);
+    fails && !(recorded && inputs == movie.boundary().0)
 }
 
 fn leg(from: Boundary, luck: Option<(wire::Seed, wire::Seed)>, steps: &[Step]) -> Leg {

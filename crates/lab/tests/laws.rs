@@ -85,6 +85,21 @@ pub(crate) fn a_reseed_is_only_in_the_generators_at_first() {
     }
 }
 
+pub(crate) fn a_prompt_is_not_answered_by_what_a_fork_did() {
+    let lab = lab(None, |_| {});
+    let game = lab.new_game(power_on(42), false).unwrap();
+    let fork = lab.fork(game.machine, None, Luck::Same, 1).unwrap().remove(0);
+    run(&lab, fork.machine, &[Key(b'y'), Key(b's')]);
+    let pray: Vec<Key> = b"#pray\r".iter().map(|&byte| Key(byte)).collect();
+    let asked = run(&lab, game.machine, &pray).snapshot;
+    assert!(asked.frame.screen.text().contains("Are you sure you want to pray?"), "{}", asked.frame.screen.text());
+    let done = lab.adopt(game.machine, asked.revision, fork.machine, AdoptMode::Replay, &Control::default()).unwrap();
+    let parted = done.parted.unwrap();
+    assert_eq!((done.inputs, parted.pressed, parted.key), (0, false, Key(b'y')));
+    assert_eq!((look(&done.snapshot), done.snapshot.revision), (look(&asked), asked.revision));
+    assert_eq!((&parted.expected.screen, &parted.actual.screen), (&game.frame.screen, &asked.frame.screen));
+}
+
 pub(crate) fn chunks_make_no_difference() {
     let mut ends = Vec::new();
     for (chunk_keys, careful) in [(1, false), (17, false), (512, false), (512, true)] {

@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     }
     let tests = tests! {
         laws: a_fork_is_a_replay, an_adopted_line_verifies_exactly, a_reseed_is_only_in_the_generators_at_first,
-            chunks_make_no_difference, deleting_frees_everything, a_death_is_a_result;
+            a_prompt_is_not_answered_by_what_a_fork_did, chunks_make_no_difference, deleting_frees_everything, a_death_is_a_result;
         losses: killed_workers_lose_nothing, a_killed_host_loses_nothing_acknowledged;
     };
     libtest_mimic::run(&Arguments::from_args(), tests).exit_code()

@@ -99,3 +99,33 @@ fn replaying_stops_where_the_frames_part() {
         assert_eq!(look(&done.snapshot), look(end));
     }
 }
+
+#[test]
+fn nothing_is_pressed_on_what_the_fork_never_saw() {
+    let folder = tempfile::tempdir().unwrap();
+    let (lab, _) = toy::lab(Some(folder.path()), |_| {});
+    let game = lab.new_game(power_on(1), true).unwrap();
+    let base = run(&lab, game.machine, "abc").snapshot;
+    let fork = lab.fork(game.machine, None, OTHER, 1).unwrap().remove(0);
+    let replay = |expected| lab.adopt(game.machine, expected, fork.machine, AdoptMode::Replay, &Control::default());
+    assert_eq!(replay(base.revision).unwrap_err(), LabError::NothingToReplay(fork.machine));
+    run(&lab, fork.machine, "L");
+    // Another turn, and a prompt within the same turn.
+    for line in ["d", "M"] {
+        let before = run(&lab, game.machine, line).snapshot;
+        let done = replay(before.revision).unwrap();
+        assert_eq!((done.inputs, done.stop, done.common.0), (0, Stop::Condition, 3), "{line}");
+        let parted = done.parted.unwrap();
+        assert_eq!((parted.boundary.0, parted.key, parted.pressed), (3, wire::Key(b'L'), false));
+        assert_eq!(parted.expected.screen, base.frame.screen);
+        assert_eq!(parted.actual, before.frame);
+        assert_eq!(done.snapshot.revision, before.revision);
+        assert_eq!(look(&done.snapshot), look(&before));
+        // Back to where the fork was made.
+        let back = lab.fork(game.machine, Some(crate::Boundary(3)), Luck::Same, 1).unwrap().remove(0);
+        lab.adopt(game.machine, before.revision, back.machine, STATE, &Control::default()).unwrap();
+    }
+    // A key that shows nothing is in nobody's way.
+    let before = run(&lab, game.machine, "L").snapshot;
+    assert_eq!(replay(before.revision).unwrap().inputs, 1);
+}

@@ -73,6 +73,7 @@ fn a_full_store_refuses_and_loses_nothing() {
     let others = [lab.new_game(power_on(2), false).unwrap(), lab.new_game(power_on(3), false).unwrap()];
     let error = lab.press(game.machine, end.revision, wire::Key(b'a')).unwrap_err();
     assert!(matches!(error, LabError::LimitExceeded { .. }), "{error}");
+    assert!(error.to_string().contains("deleting forks frees room"), "{error}");
     assert_eq!(look(&lab.snapshot(game.machine).unwrap()), look(&end));
     assert!(lab.new_game(power_on(4), false).is_err());
     lab.delete(others[0].machine, None).unwrap();

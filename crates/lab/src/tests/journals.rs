@@ -3,8 +3,8 @@ use std::path::{Path, PathBuf};
 use movie::Finish;
 use wire::{Key, Seed};
 
-use super::{fill_disk, look, power_on, run, text, toy};
-use crate::{AdoptMode, Boundary, Control, LabError, Lifecycle, Luck, ResumeFrom, Stop, Verdict};
+use super::{fill_disk, keys, look, power_on, run, text, toy};
+use crate::{AdoptMode, Boundary, Control, LabError, Lifecycle, Luck, ResumeFrom, Revision, Stop, Verdict};
 
 /// Plays a game with lost keys, forks and adoptions in its journal; gives the journal's bytes.
 fn eventful(folder: &Path) -> Vec<u8> {
@@ -172,4 +172,179 @@ fn an_adoption_that_was_refused_does_not_come_out_later() {
     let keys: Vec<Key> = recording.movie.steps.iter().map(|step| step.key).collect();
     assert_eq!(keys, b"abcd".map(Key));
     assert_eq!((recording.movie.account.adoptions, recording.movie.account.forks), (0, 1));
+}
+
+#[test]
+fn a_machine_without_a_journal_counts_as_one_with_it() {
+    let accounts = [true, false].map(|journalled| {
+        let folder = tempfile::tempdir().unwrap();
+        let (lab, _) = toy::lab(Some(folder.path()), |options| options.limits.chunk_keys = 16);
+        let game = lab.new_game(power_on(1), journalled).unwrap();
+        run(&lab, game.machine, &text(1, 30));
+        let luck = Luck::Reseed { core: Seed(5), display: Seed(6) };
+        let forks = lab.fork(game.machine, Some(Boundary(20)), luck, 3).unwrap();
+        run(&lab, forks[0].machine, &text(2, 15));
+        run(&lab, forks[1].machine, &text(3, 15));
+        assert!(matches!(run(&lab, game.machine, "aX").stop, Stop::Lost { .. }));
+        run(&lab, forks[1].machine, &text(4, 5));
+        let now = lab.snapshot(game.machine).unwrap().revision;
+        let mode = AdoptMode::State { take_luck: true };
+        lab.adopt(game.machine, now, forks[1].machine, mode, &Control::default()).unwrap();
+        run(&lab, game.machine, &text(5, 10));
+        // Looking ahead once more, which nothing has followed yet.
+        lab.fork(game.machine, None, Luck::Same, 2).unwrap();
+        let movie = lab.movie(game.machine).unwrap();
+        assert_eq!(lab.verify(&movie, None, &Control::default()).unwrap().verdict, Verdict::Exact);
+        let again = lab.open_movie(&movie, false, &Control::default()).unwrap();
+        let account = movie::read(&movie).unwrap().movie.account;
+        run(&lab, again.machine, "ab");
+        let gone_on = movie::read(&lab.movie(again.machine).unwrap()).unwrap().movie.account;
+        assert_eq!(gone_on, movie::Account { inputs: account.inputs + 2, ..account }, "what was, is kept");
+        account
+    });
+    let [journalled, account] = accounts;
+    assert_eq!(journalled, account);
+    assert_eq!((account.peeks, account.forks, account.lines), (3, 5, 3));
+    assert_eq!((account.adoptions, account.lost, account.inputs), (1, 1, 30 + 1 + 20 + 10));
+}
+
+#[test]
+fn revisions_of_another_run_are_outdated() {
+    let folder = tempfile::tempdir().unwrap();
+    let before = {
+        let (lab, _) = toy::lab(Some(folder.path()), |_| {});
+        let game = lab.new_game(power_on(1), true).unwrap();
+        assert_eq!(game.revision, Revision(1));
+        run(&lab, game.machine, "a").snapshot
+    };
+    let (lab, _) = toy::lab(Some(folder.path()), |_| {});
+    let resumed = lab.resume(&ResumeFrom::Latest, &Control::default()).unwrap().snapshot;
+    let opened = lab.open_movie(&lab.movie(resumed.machine).unwrap(), false, &Control::default()).unwrap();
+    assert!(resumed.revision < opened.revision);
+    for machine in [resumed, opened] {
+        assert!(machine.revision.0 >= 1_000_000 && machine.revision.0 < 1 << 53, "{}", machine.revision);
+        let retried = lab.press(machine.machine, before.revision, Key(b'b')).unwrap_err();
+        assert!(matches!(retried, LabError::Stale(_)), "{retried}");
+        assert_eq!(look(&run(&lab, machine.machine, "L").snapshot).0, 2);
+    }
+}
+
+#[test]
+fn a_journal_without_a_whole_first_line_is_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let end = {
+        let (lab, _) = toy::lab(Some(folder.path()), |_| {});
+        let game = lab.new_game(power_on(1), true).unwrap();
+        run(&lab, game.machine, "abc").snapshot
+    };
+    let names = || std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(names(), 1, "no draft stays");
+    let whole = std::fs::read(end.journal.as_ref().unwrap()).unwrap();
+    std::fs::write(folder.path().join("0002-gx.movie"), "").unwrap();
+    std::fs::write(folder.path().join("0003-gx.movie"), &whole[..20]).unwrap();
+    let (lab, _) = toy::lab(Some(folder.path()), |_| {});
+    let resumed = lab.resume(&ResumeFrom::Latest, &Control::default()).unwrap();
+    assert_eq!((&resumed.journal, look(&resumed.snapshot)), (end.journal.as_ref().unwrap(), look(&end)));
+    let next = lab.new_game(power_on(1), true).unwrap().journal.unwrap();
+    assert!(next.file_name().unwrap().to_str().unwrap().starts_with("0004-g"), "{next:?}");
+    // One whose first line is whole and wrong is not passed over, and is named.
+    let junk = folder.path().join("0009-gx.movie");
+    std::fs::write(&junk, "junk\n").unwrap();
+    let error = lab.resume(&ResumeFrom::Latest, &Control::default()).unwrap_err();
+    assert!(matches!(error.cause(), LabError::BadMovie(_)) && error.is_refusal(), "{error:?}");
+    assert!(error.to_string().contains("0009-gx.movie"), "{error}");
+}
+
+#[test]
+fn an_exported_movie_goes_on_in_a_new_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let (lab, _) = toy::lab(Some(folder.path()), |_| {});
+    let game = lab.new_game(power_on(1), false).unwrap();
+    let end = run(&lab, game.machine, "abc").snapshot;
+    let export = folder.path().join("export.movie");
+    let bytes = lab.movie(game.machine).unwrap();
+    std::fs::write(&export, &bytes).unwrap();
+    let resumed = lab.resume(&ResumeFrom::File(export.clone()), &Control::default()).unwrap();
+    assert_eq!((resumed.closed, resumed.inputs, resumed.snapshot.lifecycle), (false, 3, Lifecycle::Idle));
+    assert_eq!(
+        (resumed.snapshot.frame.clone(), Some(&resumed.journal)),
+        (end.frame, resumed.snapshot.journal.as_ref())
+    );
+    assert!(resumed.journal.file_name().unwrap().to_str().unwrap().starts_with("0001-g"));
+    run(&lab, resumed.snapshot.machine, "de");
+    assert_eq!(std::fs::read(&export).unwrap(), bytes);
+    let report = lab.verify(&std::fs::read(resumed.journal).unwrap(), None, &Control::default()).unwrap();
+    assert_eq!((report.verdict, report.inputs), (Verdict::Exact, 5));
+    // Where there is nowhere to go on, the game is not taken for over.
+    let (poor, _) = toy::lab(None, |_| {});
+    let error = poor.resume(&ResumeFrom::File(export), &Control::default()).unwrap_err();
+    assert_eq!(error.cause(), &LabError::NoMovies);
+}
+
+#[test]
+fn a_journal_does_not_outgrow_what_is_read() {
+    assert_eq!(crate::Limits::default().movie_bytes, movie::FILE_BYTES_MAX);
+    let folder = tempfile::tempdir().unwrap();
+    let max = 80 << 10;
+    let (lab, _) = toy::lab(Some(folder.path()), |options| options.limits.movie_bytes = max);
+    let game = lab.new_game(power_on(1), true).unwrap();
+    let mut full = None;
+    for _ in 0..500 {
+        let now = lab.snapshot(game.machine).unwrap();
+        match lab.run(game.machine, now.revision, &keys("a"), &Control::default()) {
+            Ok(done) => assert_eq!(done.inputs.len(), 1),
+            Err(error) => {
+                full = Some((now, error));
+                break;
+            }
+        }
+    }
+    let (before, error) = full.expect("the journal comes to its limit");
+    assert!(matches!(error, LabError::LimitExceeded { what: "bytes of a journal", .. }), "{error}");
+    let now = lab.snapshot(game.machine).unwrap();
+    assert_eq!((look(&now), now.revision), (look(&before), before.revision));
+    // Nor does it by adoptions.
+    let fork = lab.fork(game.machine, None, Luck::Same, 1).unwrap().remove(0);
+    run(&lab, fork.machine, &text(1, 600));
+    let mode = AdoptMode::State { take_luck: false };
+    let error = lab.adopt(game.machine, now.revision, fork.machine, mode, &Control::default()).unwrap_err();
+    assert!(matches!(error, LabError::LimitExceeded { what: "bytes of a journal", .. }), "{error}");
+    assert_eq!(lab.snapshot(game.machine).unwrap().revision, now.revision);
+    let closed = lab.close(game.machine, None).unwrap();
+    let journal = std::fs::read(closed.journal.unwrap()).unwrap();
+    assert!(journal.len() < max);
+    let report = lab.verify(&journal, None, &Control::default()).unwrap();
+    assert_eq!((report.verdict, report.inputs), (Verdict::Exact, now.boundary.0));
+    // In the middle of a call it is an end like that of a full line.
+    let (lab, _) = toy::lab(Some(folder.path()), |options| {
+        (options.limits.movie_bytes, options.limits.chunk_keys) = (max, 1);
+    });
+    let game = lab.new_game(power_on(1), true).unwrap();
+    let done = run(&lab, game.machine, &text(1, 500));
+    assert_eq!(done.stop, Stop::Batch(wire::StopReason::InputLimit));
+    assert!(!done.inputs.is_empty() && done.inputs.len() < 500);
+}
+
+#[test]
+fn a_disk_that_fills_up_after_pressing_says_how_much_was_pressed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (lab, _) = toy::lab(Some(folder.path()), |options| options.limits.chunk_keys = 4);
+    let game = lab.new_game(power_on(1), true).unwrap();
+    let before = run(&lab, game.machine, "ab").snapshot;
+    let slot = lab.0.slot(game.machine).unwrap();
+    // What a round still owes goes out first in the next.
+    for (room, applied) in [(0, 0), (1, 4), (2, 4), (3, 4), (4, 8)] {
+        let now = lab.snapshot(game.machine).unwrap();
+        slot.take(None, 16).unwrap().journal().as_mut().unwrap().fill_disk_after(room);
+        let error = lab.run(game.machine, now.revision, &keys("cdefghijkl"), &Control::default()).unwrap_err();
+        let LabError::Journal { nothing_sent, applied: told, .. } = error else { panic!("{error}") };
+        assert_eq!((told, nothing_sent), (applied, applied == 0), "room for {room} lines");
+        assert_eq!(error.to_string().contains("pressed"), applied > 0, "{error}");
+        assert_eq!(lab.snapshot(game.machine).unwrap().boundary.0, now.boundary.0 + applied);
+        fill_disk(&lab, game.machine, false);
+    }
+    let end = run(&lab, game.machine, "z").snapshot;
+    assert_eq!(end.boundary.0, before.boundary.0 + 21);
+    let report = lab.verify(&std::fs::read(end.journal.unwrap()).unwrap(), None, &Control::default()).unwrap();
+    assert_eq!((report.verdict, report.inputs), (Verdict::Exact, end.boundary.0));
 }

@@ -68,3 +68,27 @@ fn work_of_the_labs_own_survives_a_lost_worker() {
     assert_eq!(report.verdict.name(), "cannot-judge");
     faults.deaths.store(0, Ordering::SeqCst);
 }
+
+#[test]
+fn a_rom_that_fails_where_the_movie_goes_on_is_no_other_play() {
+    let (lab, faults) = toy::lab(None, |options| options.limits.chunk_keys = 2);
+    let game = lab.new_game(power_on(7), false).unwrap();
+    run(&lab, game.machine, "abczde");
+    let movie = lab.movie(game.machine).unwrap();
+    let verdict = || lab.verify(&movie, None, &Control::default()).unwrap().verdict;
+    for (key, place) in [(b'z', 3), (b'e', 5)] {
+        faults.breaking_key.store(u64::from(key), Ordering::SeqCst);
+        let verdict = verdict();
+        assert_eq!(verdict.name(), "cannot-judge");
+        let words = format!("the ROM failed: SIGSEGV at input {place}");
+        assert!(verdict.to_string().contains(&words), "{verdict}");
+    }
+    // Where the movie says so, it is what must happen, and to go on instead is other play.
+    let broken = lab.new_game(power_on(7), false).unwrap();
+    run(&lab, broken.machine, "abe");
+    let movie = lab.movie(broken.machine).unwrap();
+    let verdict = || lab.verify(&movie, None, &Control::default()).unwrap().verdict;
+    assert_eq!(verdict(), Verdict::Exact);
+    faults.breaking_key.store(0, Ordering::SeqCst);
+    assert_eq!(verdict().name(), "desync");
+}

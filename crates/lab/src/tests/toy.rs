@@ -25,6 +25,7 @@ struct Toy {
 
 const MORE: u64 = 1;
 const OVER: u64 = 2;
+const BROKEN: u64 = 4;
 /// States are this long, so that each takes a page of its own.
 pub(super) const STATE_BYTES: usize = 300;
 
@@ -36,6 +37,8 @@ pub(super) struct Faults {
     /// Every so many keys, counted over all workers, one kills its worker. 0: never.
     pub(super) death_every: AtomicU64,
     keys: AtomicU64,
+    /// The key that breaks the engine. 0: none.
+    pub(super) breaking_key: AtomicU64,
     /// While true, tasks wait.
     pub(super) gate: Mutex<bool>,
     pub(super) opened: Condvar,
@@ -125,6 +128,13 @@ impl Toy {
             }
             _ => {}
         }
+    }
+
+    fn ended(&self) -> Ended {
+        if self.flags & BROKEN != 0 {
+            return Ended { kind: EndKind::Crashed, how: None, text: "SIGSEGV".into(), xlog: None };
+        }
+        Ended { kind: EndKind::Quit, how: Some(11), text: "quit".into(), xlog: None }
     }
 
     fn over(&self) -> bool {
@@ -260,8 +270,7 @@ impl Leased<'_> {
         report.pending = toy.frame(true).pending;
         report.state_bytes = (task.want.state && !toy.over()).then_some(STATE_BYTES as u64);
         report.state_digest = task.want.state_digest.then(|| digest(&toy));
-        report.ended =
-            toy.over().then(|| Ended { kind: EndKind::Quit, how: Some(11), text: "quit".into(), xlog: None });
+        report.ended = toy.over().then(|| toy.ended());
         Ok(report)
     }
 }
@@ -316,6 +325,9 @@ fn press_all(toy: &mut Toy, task: &Task, report: &mut Report, faults: &Faults) -
         let number = faults.keys.fetch_add(1, Ordering::SeqCst) + 1;
         if key == Key(b'X') || (every > 0 && number.is_multiple_of(every)) {
             return Err(killed());
+        }
+        if u64::from(key.0) == faults.breaking_key.load(Ordering::SeqCst) {
+            toy.flags |= OVER | BROKEN;
         }
         input(toy, key, report);
         report.keys_used += 1;
