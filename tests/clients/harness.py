@@ -200,11 +200,15 @@ def has_null(value):
 
 
 class Shapes:
-    """Holds results against the schemas that the server lists; undeclared fields count as faults too."""
+    """Holds results against the schemas that the server lists; undeclared fields count as faults too. Of fields that
+    many results have, `observe` and `run` tell for all tools; another tool's own word comes first."""
 
     def __init__(self, schemas):
+        shared = {**schemas["run"]["properties"], **schemas["observe"]["properties"]}
         self.validators = {
-            name: jsonschema.Draft202012Validator({**schema, "additionalProperties": False})
+            name: jsonschema.Draft202012Validator(
+                {**schema, "properties": {**shared, **schema["properties"]}, "additionalProperties": False}
+            )
             for name, schema in schemas.items()
         }
 

@@ -119,6 +119,11 @@ async def play(game, rng, inputs):
         elif tool in ("respond", "select_menu") and not content["answered"]:
             unsent = content["unsent"]
             check("an answer that is cut short says so", unsent > 0 or content["stop"] != "done", (before, content))
+        elif kind == "window":
+            text = before["window"]
+            check("what is closed is told", content["read"]["lines"] == text["total"], (text, content))
+            gone = content.get("pending", {}).get("kind") != "window" or content["window"] != text
+            check("and it is closed", gone or not text["whole"], content)
         if content.get("sent", 0) + content.get("dismissed", 0) != content["boundary"] - before["boundary"]:
             check("inputs are counted", False, (tool, arguments, before["boundary"], content))
     return kinds, refused, calls
@@ -166,6 +171,18 @@ async def refusals(game):
 async def menus(game):
     while game.last.get("pending", {}).get("kind") not in (None, "command"):
         await game.main("press", key="ESC")
+    listed = await game.main("press", key="i", layers=["menu", "map", "inventory"])
+    check("the inventory has nothing to pick", listed["menu"]["pick"] == "none", listed)
+    check("a covered map gives no rows", listed["map"]["covered"] and "rows" not in listed["map"], listed)
+    check("classes have names", all(isinstance(item["class"], str) for item in listed["inventory"]), listed)
+    wrong = await game.main("respond", choice="y")
+    check.code("an answer that a menu doesn't take", wrong, "WRONG_PENDING")
+    check("it names what does", "`acknowledge`" in wrong["error"]["message"], wrong)
+    closed = await game.main("respond", acknowledge=True)
+    check("acknowledge closes it", closed["answered"] and closed["pending"]["kind"] == "command", closed)
+    look = await game.main("press", key=";")
+    check("a position is asked for in words", "Pick" in look["pending"]["prompt"], look)
+    await game.main("press", key="ESC")
     opened = await game.main("run", text="D")
     menu = opened["menu"]
     check("D opens a menu", menu["pick"] == "any" and opened["pending"]["kind"] == "menu", opened)
@@ -204,6 +221,9 @@ async def forks(game):
     check("byte for byte", diff["images_same"], diff)
     diff = await game.call("fork_diff", a="main", b=one["id"])
     check("a fork that ran differs", not diff["images_same"] and diff["turns"]["delta"] > 0, diff)
+    check("cells are counted", diff["cells"]["total"] > 0 and "items" not in diff["cells"] and diff["rows"], diff)
+    whole = await game.call("fork_diff", a="main", b=one["id"], cells=True, glyphs=True, limit=3)
+    check("and listed on request", 0 < len(whole["cells"]["items"]) <= 3 and "items" in whole["glyphs"], whole)
     check("main did not move", await game.call("observe") == main)
     lucky = (await game.call("fork_create", luck="reseed", luck_seed="77"))["forks"][0]
     diff = await game.call("fork_diff", a="main", b=lucky["id"])
@@ -267,7 +287,9 @@ async def movies(game, directory, name):
     with open(os.path.join(directory, f"{name}-junk.movie"), "wb") as file:
         file.write(b"junk\n")
     check("junk can't be judged", (await game.call("movie_verify", name=f"{name}-junk"))["verdict"] == "cannot-judge")
-    check.code("a name that is none", await game.call("movie_verify", name="nothing"), "REFUSED_PATH")
+    missing = await game.call("movie_verify", name="nothing")
+    check.code("a name that is none", missing, "REFUSED_PATH")
+    check("it names those there are", f"{name}-torn" in missing["error"]["message"], missing)
 
 
 async def death(game):

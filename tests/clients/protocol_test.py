@@ -100,6 +100,9 @@ def arguments():
         for tool, given, code, word in [
             ("info", {"verbose": True}, "INVALID_ARGUMENT", "verbose"),
             ("quit_game", {"really": True}, "INVALID_ARGUMENT", "really"),
+            ("quit_game", {"revision": revision - 1}, "STALE", str(revision)),
+            ("quit_game", {"revision": revision + 1}, "STALE", str(revision)),
+            ("quit_game", {"revision": "x"}, "INVALID_ARGUMENT", "an integer from 0"),
             ("press", {"key": "s"}, "INVALID_ARGUMENT", "revision"),
             ("press", {"revision": revision}, "INVALID_ARGUMENT", "key"),
             ("press", {"revision": str(revision), "key": "s"}, "INVALID_ARGUMENT", "revision"),
@@ -119,7 +122,8 @@ def arguments():
             ("observe", {"wait_ms": 60001}, "INVALID_ARGUMENT", "60001"),
             ("observe", {"operation": "op7"}, "INVALID_ARGUMENT", "op7"),
             ("history", {"from": 5}, "INVALID_ARGUMENT", "from"),
-            ("select_menu", {"revision": revision, "selections": []}, "WRONG_PENDING", "menu"),
+            ("select_menu", {"revision": revision, "selections": []}, "WRONG_PENDING", "press"),
+            ("respond", {"revision": revision, "acknowledge": True}, "WRONG_PENDING", "press"),
             ("respond", {"revision": revision, "text": "x"}, "WRONG_PENDING", "text"),
             ("respond", {"revision": revision, "cancel": True}, "WRONG_PENDING", "command"),
             ("respond", {"revision": revision}, "INVALID_ARGUMENT", "exactly one"),
@@ -134,6 +138,7 @@ def arguments():
             ("movie_export", {"name": "../x"}, "REFUSED_PATH", "../x"),
             ("movie_verify", {"name": "/etc/passwd"}, "REFUSED_PATH", "/etc/passwd"),
             ("movie_verify", {"name": "x"}, "DISABLED", "directory"),
+            ("new_game", {"seed": "1", "profile": "nle"}, "INVALID_ARGUMENT", "nle-1.3"),
             ("new_game", {"seed": "1"}, "GAME_ACTIVE", "quit_game"),
             ("new_game", {"seed": "1", "role": "samurai", "race": "orc"}, "INVALID_ARGUMENT", "human"),
             ("new_game", {"seed": "1", "options": "name:x"}, "INVALID_ARGUMENT", "name"),
@@ -183,9 +188,23 @@ def seeds():
         check("games without a seed differ", len(drawn) == 3, drawn)
         again = server.call("new_game", **record)
         check("what is returned makes the game again", again.get("screen") == screen, (again, screen))
-        check("quit is harmless twice", server.call("quit_game") == {**server.call("quit_game")})
+        played = server.call("press", revision=again["revision"], key="ESC")
+        check.code("a late quit", server.call("quit_game", revision=again["revision"]), "STALE")
+        unchanged = server.call("observe")
+        check("ends nothing", unchanged["revision"] == played["revision"] and unchanged["state"] == "idle", unchanged)
+        ended = server.call("quit_game", revision=played["revision"])
+        check("quit on its revision", ended.get("state") == "aborted" and "pending" not in ended, ended)
+        check.code("the same quit again", server.call("quit_game", revision=played["revision"]), "STALE")
+        check("quit is harmless twice", server.call("quit_game") == {**server.call("quit_game")} == ended)
         old = server.call("press", revision=server.call("observe")["revision"], key="s")
         check.code("after the end", old, "GAME_OVER")
+        message = old["error"]["message"]
+        check("it names the ways out", "new_game" in message and "fork_adopt" in message, message)
+        nle = server.call("new_game", seed="1", profile="nle-1.3", reseed=True)
+        check.code("a quit of the game before", server.call("quit_game", revision=ended["revision"]), "STALE")
+        check("the new game goes on", server.call("observe")["state"] == "idle", nle)
+        record = nle.get("power_on", {})
+        check("profile and reseed are kept", record.get("profile") == "nle-1.3" and record.get("reseed") is True, record)
 
 
 def at_once():
@@ -332,9 +351,12 @@ def killed():
             server.initialize()
             check("resumed by name", server.call("observe")["boundary"] == more["boundary"])
     with scratch() as movies:
-        with Server(PROGRAM, "--movies", movies, "--resume", "latest", "--seed", "5") as server:
+        with Server(PROGRAM, "--movies", movies, "--resume", "latest") as server:
             server.initialize()
-            check("nothing to resume, a seed to begin with", server.call("info")["power_on"]["seed"] == "5")
+            check("nothing to resume, no game to begin with", "power_on" not in server.call("info"))
+        both = Server(PROGRAM, "--movies", movies, "--resume", "latest", "--seed", "5")
+        with both:
+            check("a journal has its own seeds", both.process.wait(timeout=10) != 0, both.errors)
 
 
 for part in [versions, ends, malformed_lines, arguments, seeds, at_once, long_calls, operations, killed]:

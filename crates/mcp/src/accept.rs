@@ -99,6 +99,47 @@ mod tests {
         Menu { title: String::new(), pick, page: 1, pages: 2, entries: vec![entry(0, 'a', 1), entry(1, 'b', 2)] }
     }
 
+    /// The keys that a cell of the table in the docs means: names of keys, backticks around characters, words for sets.
+    fn keys_of_cell(cell: &str, answers: &str) -> Vec<Key> {
+        if let Some(rest) = cell.strip_prefix("any key") {
+            let is_nul_out = rest.starts_with(" but NUL");
+            assert!(rest.is_empty() || is_nul_out, "{cell}");
+            return (u8::from(is_nul_out)..=127).map(Key).collect();
+        }
+        let mut keys = Vec::new();
+        for part in cell.split(", ").flat_map(|part| part.split(' ')) {
+            match part.strip_prefix('`').and_then(|part| part.strip_suffix('`')) {
+                // A bar would end the cell, so it stands there as a lighter one.
+                Some(characters) => keys.extend(characters.replace('\u{2758}', "|").bytes().map(Key)),
+                None => match part {
+                    "letters" => keys.extend((0..=127_u8).filter(u8::is_ascii_alphabetic).map(Key)),
+                    "digits" => keys.extend((b'0'..=b'9').map(Key)),
+                    "printable" => keys.extend((0x20..=0x7e).map(Key)),
+                    "listed" => keys.extend(answers.bytes().map(Key)),
+                    name => keys.push(name.parse().unwrap_or_else(|error| panic!("{cell}: {error}"))),
+                },
+            }
+        }
+        keys
+    }
+
+    #[test]
+    fn the_docs_say_what_press_takes() {
+        let docs = include_str!("../../../docs/prompts.md");
+        let open = menu(Pick::Any);
+        for kind in PendingKind::ALL {
+            let row = docs.lines().find(|line| line.starts_with(&format!("| `{kind}` |")));
+            let cell = row.unwrap_or_else(|| panic!("no row for {kind}")).split(" | ").nth(2).unwrap().trim();
+            let answers = if kind == PendingKind::Menu { "a)" } else { "xyz#" };
+            let told = keys_of_cell(cell, answers);
+            let asks = pending(kind, answers);
+            for key in (0..=127).map(Key) {
+                let taken = press_accepts(&asks, Some(&open), key);
+                assert_eq!(taken, told.contains(&key), "{kind}: {key:?} {key}, docs: {cell}");
+            }
+        }
+    }
+
     #[test]
     fn press_takes_what_a_prompt_means_and_nothing_else() {
         use PendingKind::{

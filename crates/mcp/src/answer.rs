@@ -64,7 +64,7 @@ pub(crate) fn plan(frame: &Frame, answer: &Answer, number_pad: bool) -> Result<V
         }
         Answer::Direction(word) => {
             expect(frame, &[Direction])?;
-            direction(word)
+            direction(word).map(|plan| on_pad(plan, number_pad, b"hjklyubnHJKLYUBN"))
         }
         Answer::Item(letter, count) => {
             expect(frame, &[Item])?;
@@ -80,8 +80,10 @@ pub(crate) fn plan(frame: &Frame, answer: &Answer, number_pad: bool) -> Result<V
         }
         Answer::Position(target) => {
             expect(frame, &[Position])?;
-            position(frame.screen.cursor, *target)
+            // Capital letters are leaps of eight in either mode.
+            position(frame.screen.cursor, *target).map(|plan| on_pad(plan, number_pad, b"hjkl"))
         }
+        Answer::Acknowledge if reads_menu(frame) => Ok(each(vec![Key::SPACE; pages_left(frame)], PendingKind::Menu)),
         Answer::Acknowledge => {
             let kind = expect(frame, &[PendingKind::More, PendingKind::Window])?;
             Ok(vec![one(Key::ENTER, kind)])
@@ -94,6 +96,38 @@ pub(crate) fn plan(frame: &Frame, answer: &Answer, number_pad: bool) -> Result<V
     }
 }
 
+/// Whether a menu is open from which nothing can be picked.
+fn reads_menu(frame: &Frame) -> bool {
+    let waits = frame.pending.as_ref().is_some_and(|pending| pending.kind == PendingKind::Menu);
+    waits && frame.menu.as_ref().is_some_and(|menu| menu.pick == wire::Pick::None)
+}
+
+/// The pages of the menu from the one that is shown to its last.
+fn pages_left(frame: &Frame) -> usize {
+    frame.menu.as_ref().map_or(0, |menu| menu.pages.saturating_sub(menu.page) as usize + 1)
+}
+
+/// The call that answers what the game waits for, in words.
+pub(crate) fn what_answers(frame: &Frame) -> &'static str {
+    let Some(pending) = &frame.pending else {
+        return "nothing is waited for: the game is over";
+    };
+    match pending.kind {
+        PendingKind::Command => "press or run sends commands; so does respond with `command` or `extended`",
+        PendingKind::Count => "press sends the rest of the count, or the command it is for",
+        PendingKind::Direction => "answer it by respond with `direction`",
+        PendingKind::Item => "answer it by respond with `item`",
+        PendingKind::Choice => "answer it by respond with `choice`",
+        PendingKind::Text => "answer it by respond with `text`",
+        PendingKind::Menu if reads_menu(frame) => "close it by respond with `acknowledge` true",
+        PendingKind::Menu => "answer it by select_menu with `selections` or `cancel`",
+        PendingKind::More | PendingKind::Window => "go past it by respond with `acknowledge` true",
+        PendingKind::Position => "answer it by respond with `position`",
+        PendingKind::Extended => "answer it by respond with `extended`",
+        PendingKind::Key => "answer it by press with any key",
+    }
+}
+
 fn expect(frame: &Frame, kinds: &[PendingKind]) -> Result<PendingKind, Failure> {
     let pending = frame.pending.as_ref().map(|pending| pending.kind);
     if let Some(kind) = pending.filter(|kind| kinds.contains(kind)) {
@@ -101,8 +135,8 @@ fn expect(frame: &Frame, kinds: &[PendingKind]) -> Result<PendingKind, Failure> 
     }
     let waits = pending.map_or("nothing", PendingKind::word);
     let words: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
-    Err(Failure::new(Code::WrongPending, format!("the game waits for: {waits}; this answers: {}", words.join(", ")))
-        .with("pending_kind", waits))
+    let message = format!("the game waits for: {waits}; this answers: {}; {}", words.join(", "), what_answers(frame));
+    Err(Failure::new(Code::WrongPending, message).with("pending_kind", waits))
 }
 
 fn refused(message: String) -> Failure {
@@ -166,7 +200,25 @@ fn extended(name: &str, kind: PendingKind, typed: usize) -> Result<Vec<Segment>,
     Ok(segments)
 }
 
+/// The digits of a number pad for the letters that move without one.
+fn on_pad(mut plan: Vec<Segment>, number_pad: bool, letters: &[u8]) -> Vec<Segment> {
+    if number_pad {
+        for key in plan.iter_mut().flat_map(|segment| &mut segment.keys) {
+            let place = b"bjnhlyku".iter().position(|letter| *letter == key.0.to_ascii_lowercase());
+            if let Some(place) = place.filter(|_| letters.contains(&key.0)) {
+                *key = Key(b"12346789"[place]);
+            }
+        }
+    }
+    plan
+}
+
 fn direction(word: &str) -> Result<Vec<Segment>, Failure> {
+    if matches!(word, "n" | "s") {
+        return Err(refused(format!(
+            "{word:?} could be a point of the compass or a key: give north, south, southeast (key n) or self (key s)"
+        )));
+    }
     let known = DIRECTIONS.iter().find(|(name, _)| *name == word).map(|(_, byte)| Key(*byte));
     let is_direction = |key: &Key| b"hjklyubnHJKLYUBN.s<>".contains(&key.0);
     let taken = known.or_else(|| word.parse().ok().filter(is_direction));

@@ -100,3 +100,17 @@ fn answers_that_do_not_fit_are_refused() {
     let over = plan(&Frame::default(), &Answer::Cancel, false).unwrap_err();
     assert_eq!(over.code, Code::WrongPending);
 }
+
+#[test]
+fn a_number_pad_has_digits_for_directions_and_single_letters_that_mislead_are_refused() {
+    let keys = |word: &str, number_pad: bool| {
+        let segments = plan(&frame(PendingKind::Direction, "", ""), &Answer::Direction(word.to_owned()), number_pad);
+        segments.map(|segments| segments[0].keys[0]).ok()
+    };
+    for (word, letter, digit) in
+        [("north", b'k', b'8'), ("southwest", b'b', b'1'), ("l", b'l', b'6'), ("up", b'<', b'<')]
+    {
+        assert_eq!((keys(word, false), keys(word, true)), (Some(Key(letter)), Some(Key(digit))), "{word}");
+    }
+    assert_eq!((keys("n", false), keys("s", false)), (None, None));
+}

@@ -22,10 +22,20 @@ pub(crate) fn read<T: DeserializeOwned>(arguments: Arguments) -> Result<T, Failu
     }
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
-        let message = error.inner().to_string();
+        let message = in_plain_words(error.inner().to_string());
         let field = if path == "." { quoted(&message).unwrap_or(path) } else { path };
         Failure::argument(&field, format!("argument `{field}`: {message}"))
     })
+}
+
+/// Names of Rust's number types mean nothing to a client.
+fn in_plain_words(message: String) -> String {
+    for (name, words) in [("u64", "an integer from 0"), ("u8", "an integer from 0 to 255"), ("i64", "an integer")] {
+        if let Some(start) = message.strip_suffix(&format!("expected {name}")) {
+            return format!("{start}expected {words}");
+        }
+    }
+    message
 }
 
 fn path_of_null(value: &Value) -> Option<String> {
@@ -118,8 +128,8 @@ impl JsonSchema for SeedArgument {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "anyOf": [
-                {"type": "string", "pattern": "^([0-9]{1,20}|0x[0-9a-fA-F]{1,16})$"},
-                {"type": "integer", "minimum": 0, "maximum": EXACT_MAX},
+                {"type": "string"},
+                {"type": "integer"},
             ],
         })
     }
@@ -186,6 +196,7 @@ mod tests {
             (json!({"revision": "1"}), "revision", "\"1\""),
             (json!({"revision": 1.0}), "revision", "1.0"),
             (json!({"revision": -1}), "revision", "-1"),
+            (json!({"revision": "x"}), "revision", "expected an integer from 0"),
             (json!({"revision": null}), "revision", "null"),
             (json!({"revision": 1, "kinds": ["menu", "hat"]}), "kinds[1]", "hat"),
             (json!({"revision": 1, "kinds": ["menu", null]}), "kinds.1", "null"),

@@ -32,11 +32,14 @@ in the next call that changes the machine. A call on an older one is refused as 
 
 Look at pending.kind before you act; it says what the game waits for:
 - command: the hero is free to act. press one key, or run many: \"20s\" searches 20 turns, h j k l y u b n move, capitals \
-run, `_` travels, `,` picks up, `s` searches, `o` opens, `e` eats, `q` quaffs, `w` wields, `i` lists the inventory, \
-`#` begins an extended command (or respond {\"extended\":\"pray\"}).
+run, `_` travels, `,` picks up, `o` opens, `q` quaffs, `w` wields, `i` lists the inventory, `#` begins an extended command \
+(or respond {\"extended\":\"pray\"}). `S` saves AND ENDS the game: don't, fork instead.
+To live: fight by moving into a monster, or F and a direction; go down with > on a >; eat with e when Hungry; search \
+with s for hidden doors; pray when HP is under 1/7 of its maximum (not again within about 1,000 turns).
 - direction, item, choice, text, position, extended: respond with the field of that name.
-- menu: select_menu with entry ids from the menu layer.
-- more, window: a text to be read; respond {\"acknowledge\":true}, or give run on_more \"dismiss\".
+- menu: select_menu with entry ids from the menu layer; respond {\"acknowledge\":true} closes one with pick none.
+- more, window: a text to be read (all its lines are in window.lines); respond {\"acknowledge\":true} closes it, or give \
+run on_more \"dismiss\".
 - count: digits were typed; the next key is the command. key: any single key.
 
 run sends a key only while the game takes it as what you meant: when a question or a --More-- comes up it stops with \
@@ -116,8 +119,17 @@ mod tests {
 
     #[test]
     fn the_catalogue_is_small_enough_to_be_read() {
-        let bytes: usize =
-            tools().iter().map(|tool| tool.text.len() + serde_json::to_string(&tool.input).unwrap().len()).sum();
-        assert!(bytes < 30_000, "{bytes}");
+        let size = |tool: &Tool| serde_json::to_string(&crate::handler::listed(tool)).unwrap().len();
+        let sizes: Vec<(&str, usize)> = tools().iter().map(|tool| (tool.name, size(tool))).collect();
+        let bytes: usize = sizes.iter().map(|(_, size)| size + 1).sum();
+        assert!(bytes < 30_000, "{bytes}: {sizes:?}");
+    }
+
+    #[test]
+    fn descriptions_have_no_stray_line_breaks() {
+        for tool in &tools() {
+            let text = serde_json::to_string(&crate::handler::listed(tool)).unwrap();
+            assert!(!text.contains("\\n") && !text.contains("  "), "{}", tool.name);
+        }
     }
 }

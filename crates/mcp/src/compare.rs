@@ -20,6 +20,10 @@ pub(crate) struct ForkDiff {
     a: String,
     /// "main" or a fork's id.
     b: String,
+    /// True lists the cells of the screen that differ, too.
+    cells: Option<bool>,
+    /// True lists the map cells whose glyphs differ, too.
+    glyphs: Option<bool>,
     /// How many cells, glyphs and messages of each kind at most; 40 without it.
     #[schemars(range(min = 1, max = 2000))]
     limit: Option<u64>,
@@ -29,33 +33,33 @@ pub(crate) struct ForkDiff {
 }
 
 const DIFF: &[Field] = &[
-    ("a", Kind::Object, "Name, boundary and revision."),
-    ("b", Kind::Object, "Name, boundary and revision."),
-    ("common", Kind::Integer, "The last boundary that both lines have in common."),
-    ("images_same", Kind::Flag, "The machines are the same byte for byte."),
+    ("a", Kind::Object, ""),
+    ("b", Kind::Object, ""),
+    ("common", Kind::Integer, ""),
+    ("images_same", Kind::Flag, ""),
     ("play_same", Kind::Flag, "Screen, turn and random numbers are the same."),
-    ("visible_same", Kind::Flag, "Everything visible is the same."),
+    ("visible_same", Kind::Flag, ""),
     ("only_random_state", Kind::Flag, "Everything visible is the same, the random numbers to come are not."),
-    ("turns", Kind::Object, "Of each, and b less a."),
-    ("status", Kind::Objects, "Fields that differ."),
-    ("inventory", Kind::Objects, "Letters that differ."),
-    ("pending", Kind::Object, "What each waits for, where it differs."),
-    ("ended", Kind::Object, "How each ended, where it differs."),
-    ("rows", Kind::Objects, "Rows of the screen that differ, as text."),
-    ("cursor", Kind::Object, "Where it differs."),
-    ("cells", Kind::Object, "Cells of the screen that differ; paged."),
-    ("glyphs", Kind::Object, "Map cells whose glyphs differ; paged."),
-    ("messages_a", Kind::Object, "Messages of a alone since the lines parted; paged."),
-    ("messages_b", Kind::Object, "Messages of b alone; paged."),
-    ("messages_truncated", Kind::Flag, "Some of those are no longer kept."),
+    ("turns", Kind::Object, ""),
+    ("status", Kind::Objects, ""),
+    ("inventory", Kind::Objects, ""),
+    ("pending", Kind::Object, ""),
+    ("ended", Kind::Object, ""),
+    ("rows", Kind::Objects, ""),
+    ("cursor", Kind::Object, ""),
+    ("cells", Kind::Object, "How many cells of the screen differ, and with `cells` which; paged."),
+    ("glyphs", Kind::Object, ""),
+    ("messages_a", Kind::Object, ""),
+    ("messages_b", Kind::Object, ""),
+    ("messages_truncated", Kind::Flag, ""),
 ];
 
 impl ToolArguments for ForkDiff {
     const NAME: &'static str = "fork_diff";
     const TITLE: &'static str = "Compare two machines";
-    const TEXT: &'static str = "What differs between two machines where they are now: rows and cells of the screen, map \
-        glyphs, status fields (with b less a), inventory, messages since their lines parted, pending, turn, end; \
-        whether they are the same byte for byte, and whether only the random numbers to come differ.";
+    const TEXT: &'static str = "What differs between two machines where they are now: rows of the screen, status fields (with b less a), inventory, messages since their lines parted, pending, turn, end; \
+        whether they are the same byte for byte, and whether only the random numbers to come differ. Single cells and \
+        map glyphs are counted, and listed on request.";
     const EFFECT: Effect = Effect::Computes;
     const RESULT: &'static [&'static [Field]] = &[DIFF, RUNNING];
 
@@ -69,7 +73,13 @@ impl ToolArguments for ForkDiff {
         let diff = session.lab.diff(a, b).map_err(|error| session.failure(error, None))?;
         let (frame_a, frame_b) = (session.snapshot(a)?, session.snapshot(b)?);
         let side = |name: &str, boundary: lab::Boundary, revision: lab::Revision| json!({"machine": name, "boundary": boundary.0, "revision": revision.0});
+        let listed = |wanted: Option<bool>, all: Vec<Value>| match wanted {
+            Some(true) => layers::page(all.into_iter(), &want, "items"),
+            _ => json!({"total": all.len()}),
+        };
         Ok(show(&diff, &want)
+            .with("cells", listed(self.cells, diff.cells.iter().map(cell).collect()))
+            .with("glyphs", listed(self.glyphs, diff.glyphs.iter().map(glyph).collect()))
             .with("a", side(&self.a, diff.boundaries.0, frame_a.revision))
             .with("b", side(&self.b, diff.boundaries.1, frame_b.revision))
             .with("rows", rows(&diff, &frame_a.frame, &frame_b.frame)))
@@ -110,8 +120,6 @@ fn show(diff: &Diff, want: &Want) -> Reply {
         .with("pending", pending)
         .with("ended", diff.ended.as_ref().map(|(a, b)| json!({"a": a, "b": b})))
         .with("cursor", diff.cursor.map(|(a, b)| json!({"a": point(a), "b": point(b)})))
-        .with("cells", layers::page(diff.cells.iter().map(cell), want, "items"))
-        .with("glyphs", layers::page(diff.glyphs.iter().map(glyph), want, "items"))
         .with("messages_a", messages(&diff.messages_a))
         .with("messages_b", messages(&diff.messages_b))
         .with("messages_truncated", diff.messages_truncated.then_some(true))

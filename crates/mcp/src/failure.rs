@@ -77,6 +77,17 @@ impl Failure {
         Self::new(Code::NoGame, "there is no game: call new_game first")
     }
 
+    /// Nothing can be pressed any more on a machine of this name.
+    pub(crate) fn game_over(name: &str) -> Self {
+        Self::new(
+            Code::GameOver,
+            format!(
+                "the game of {name} is over: nothing can be pressed. new_game begins another; fork_create at an earlier \
+                 boundary goes back in this one, and fork_adopt takes that fork into main unless the game was quit"
+            ),
+        )
+    }
+
     /// Adds a detail.
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.details.insert(name.to_owned(), value.into());
@@ -121,10 +132,7 @@ impl Failure {
                 Self::new(Code::LimitExceeded, format!("{what}: {given} would exceed the limit of {max}"))
                     .with("limit", max)
             }
-            LabError::GameOver(machine) => {
-                Self::new(Code::GameOver, format!("the game of {} is over: nothing can be pressed", name(machine)))
-                    .with("machine", name(machine))
-            }
+            LabError::GameOver(machine) => Self::game_over(&name(machine)).with("machine", name(machine)),
             LabError::GameActive(machine) => {
                 Self::new(Code::GameActive, format!("the game of {} is not over", name(machine)))
             }
@@ -139,6 +147,9 @@ impl Failure {
                     name(machine)
                 ),
             ),
+            LabError::NothingToReplay(machine) => {
+                Self::argument("fork", format!("{} has no inputs of its own to replay", name(machine)))
+            }
             LabError::NoBoundary { machine, given, last } => Self::argument(
                 "boundary",
                 format!("{} is at boundary {last}: there is no boundary {given}", name(machine)),
@@ -154,9 +165,11 @@ impl Failure {
                     None => failure,
                 }
             }
-            LabError::Journal { nothing_sent, .. } => {
+            LabError::Journal { nothing_sent, applied, .. } => {
                 let keys = if nothing_sent { "no key was sent" } else { "keys had been sent: observe shows them" };
-                Self::new(Code::EngineFailure, format!("{error}; {keys}")).with("nothing_sent", nothing_sent)
+                Self::new(Code::EngineFailure, format!("{error}; {keys}"))
+                    .with("nothing_sent", nothing_sent)
+                    .with("applied", applied)
             }
             other => Self::new(code_of(&other), other.to_string()),
         }
@@ -213,7 +226,7 @@ pub(crate) fn key_names(keys: &[Key]) -> Value {
 }
 
 fn code_of(error: &LabError) -> Code {
-    match error {
+    match error.cause() {
         LabError::RomMismatch { .. } => Code::RomMismatch,
         LabError::JournalInUse(_) => Code::Busy,
         LabError::NoMovies | LabError::NoJournal(_) => Code::Disabled,
@@ -249,6 +262,7 @@ mod tests {
             (LabError::Failed { machine: main, reason: "gone".to_owned() }, Code::EngineFailure, "gone"),
             (LabError::NotAFork { machine: main, fork }, Code::InvalidArgument, "f1"),
             (LabError::LuckNeeded(fork), Code::InvalidArgument, "take"),
+            (LabError::NothingToReplay(fork), Code::InvalidArgument, "f1"),
             (
                 LabError::NoBoundary { machine: fork, given: Boundary(9), last: Boundary(3) },
                 Code::InvalidArgument,
@@ -264,7 +278,7 @@ mod tests {
             (LabError::JournalInUse("x.movie".into()), Code::Busy, "x.movie"),
             (LabError::Cancelled, Code::Cancelled, "cancelled"),
             (
-                LabError::Journal { path: "j".into(), reason: "full".to_owned(), nothing_sent: true },
+                LabError::Journal { path: "j".into(), reason: "full".to_owned(), nothing_sent: true, applied: 0 },
                 Code::EngineFailure,
                 "no key was sent",
             ),

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -89,7 +90,30 @@ pub(crate) fn read(directories: &[Option<&Path>], name: &FileName, bytes_max: us
         }
         return Ok(bytes);
     }
-    Err(Failure::new(Code::RefusedPath, format!("there is no {}", name.file_name())).with("field", "name"))
+    let message = format!("there is no {}; {}", name.file_name(), what_there_is(directories));
+    Err(Failure::new(Code::RefusedPath, message).with("field", "name"))
+}
+
+/// How many files a refusal names.
+const NAMED_MAX: usize = 20;
+
+/// The names that [`read`] would take, in words.
+fn what_there_is(directories: &[Option<&Path>]) -> String {
+    let entries = directories.iter().copied().flatten().filter_map(|directory| std::fs::read_dir(directory).ok());
+    let names: BTreeSet<String> = entries
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter_map(|file| file.strip_suffix(SUFFIX).map(str::to_owned))
+        .filter(|stem| FileName::parse(stem).is_ok())
+        .collect();
+    let total = names.len();
+    if total == 0 {
+        return "there are no movie files yet: movie_export with `name` makes one".to_owned();
+    }
+    let named: Vec<String> = names.into_iter().take(NAMED_MAX).collect();
+    let more = total - named.len();
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("the names there are: {}{rest}", named.join(", "))
 }
 
 fn read_bounded(file: File, bytes_max: usize) -> std::io::Result<Vec<u8>> {
@@ -158,7 +182,9 @@ mod tests {
         assert_eq!(read(&[None, Some(directory)], &name, 5).unwrap(), b"first");
         assert_eq!(read(&[Some(directory)], &name, 4).unwrap_err().code, Code::LimitExceeded);
         let other = FileName::parse("other").unwrap();
-        assert_eq!(read(&[Some(directory)], &other, 9).unwrap_err().code, Code::RefusedPath);
+        let missing = read(&[Some(directory)], &other, 9).unwrap_err();
+        assert_eq!(missing.code, Code::RefusedPath);
+        assert!(missing.message.ends_with("names there are: one"), "{}", missing.message);
         assert_eq!(read(&[None, None], &name, 9).unwrap_err().code, Code::Disabled);
         std::fs::create_dir(directory.join("dir.movie")).unwrap();
         let dir = FileName::parse("dir").unwrap();

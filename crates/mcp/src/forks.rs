@@ -45,7 +45,7 @@ pub(crate) struct ForkCreate {
 }
 
 const FORKED: &[Field] = &[
-    ("forks", Kind::Objects, "The new forks, each with its id and revision."),
+    ("forks", Kind::Objects, ""),
     ("from", Kind::Text, ""),
     ("boundary", Kind::Integer, "The boundary that they were forked at."),
     ("luck", Kind::Text, ""),
@@ -132,22 +132,18 @@ fn luck_word(luck: Luck) -> &'static str {
 pub(crate) struct ForkRun {
     /// The fork's id.
     fork: String,
-    /// The fork's revision that the call is decided on.
+    /// The fork's newest.
     revision: u64,
-    /// Names of keys: one printable character each, or ENTER ESC SPACE TAB BACKSPACE DELETE, CTRL_A to CTRL_Z, META_x.
+    /// As in run, like all that follows.
     keys: Option<Vec<String>>,
-    /// A text of which each character is one key.
     text: Option<String>,
-    /// Parts that each may expect what the game waits for.
+    #[schemars(with = "Option<Vec<serde_json::Map<String, Value>>>")]
     segments: Option<Vec<SegmentArgument>>,
-    /// What to do at a --More-- or a page of text between keys: stop (default) or dismiss.
     on_more: Option<OnMoreArgument>,
-    /// Stop once so many turns have passed.
     #[schemars(range(min = 1, max = 1000000))]
     turns_max: Option<u64>,
-    /// Send every key whatever the game waits for.
     force: Option<bool>,
-    /// What to show; screen, status, messages, menu and pending without it.
+    #[schemars(with = "Option<Vec<String>>")]
     layers: Option<Vec<Layer>>,
 }
 
@@ -208,11 +204,11 @@ pub(crate) struct ForkAdopt {
 }
 
 const ADOPTED: &[Field] = &[
-    ("common", Kind::Integer, "The last boundary that both lines had in common."),
-    ("inputs", Kind::Integer, "Inputs that main took over since then."),
-    ("old_tip", Kind::Text, "The new fork that holds what main was before (mode state)."),
-    ("stop", Kind::Text, "Why pressing came to its end (mode replay)."),
-    ("parted", Kind::Object, "Where the frames parted (mode replay)."),
+    ("common", Kind::Integer, ""),
+    ("inputs", Kind::Integer, ""),
+    ("old_tip", Kind::Text, ""),
+    ("stop", Kind::Text, ""),
+    ("parted", Kind::Object, ""),
 ];
 
 impl ToolArguments for ForkAdopt {
@@ -289,7 +285,7 @@ impl ToolArguments for ForkDelete {
         is never used again.";
     const EFFECT: Effect = Effect::Ends;
     const RESULT: &'static [&'static [Field]] =
-        &[&[("deleted", Kind::Text, "The fork's id."), ("forks", Kind::Integer, "How many there are now.")], RUNNING];
+        &[&[("deleted", Kind::Text, ""), ("forks", Kind::Integer, "")], RUNNING];
 
     fn call(self, session: &Session, _: &Call<'_>) -> Result<Reply, Failure> {
         let fork = session.fork(&self.fork)?;
@@ -320,7 +316,7 @@ impl ToolArguments for ForkList {
     const RESULT: &'static [&'static [Field]] = &[&[
         ("total", Kind::Integer, ""),
         ("offset", Kind::Integer, ""),
-        ("next_offset", Kind::Integer, "Where the next page begins, if there is one."),
+        ("next_offset", Kind::Integer, ""),
         ("forks", Kind::Objects, ""),
     ]];
 

@@ -18,17 +18,17 @@ use crate::tool::{Effect, ToolArguments};
 pub(crate) struct Info(Nothing);
 
 const INFO: &[Field] = &[
-    ("server", Kind::Object, "Name and version."),
+    ("server", Kind::Object, ""),
     ("nethack_version", Kind::Text, ""),
-    ("engine_id", Kind::Text, "What decides play."),
-    ("rom_id", Kind::Text, "The bytes of the engine."),
-    ("main", Kind::Object, "The main machine; absent while there is no game."),
+    ("engine_id", Kind::Text, ""),
+    ("rom_id", Kind::Text, ""),
+    ("main", Kind::Object, ""),
     ("power_on", Kind::Object, "What the main machine was powered on with; new_game takes these again."),
-    ("journal", Kind::Text, "The main machine's journal file."),
-    ("forks", Kind::Integer, "How many there are."),
+    ("journal", Kind::Text, ""),
+    ("forks", Kind::Integer, ""),
     ("movies_dir", Kind::Text, ""),
     ("out_dir", Kind::Text, ""),
-    ("resumed", Kind::Object, "What was resumed at the start."),
+    ("resumed", Kind::Object, ""),
     ("workers", Kind::Object, ""),
     ("limits", Kind::Object, ""),
 ];
@@ -81,7 +81,8 @@ impl ToolArguments for Info {
 pub(crate) fn short(session: &Session, snapshot: &Snapshot) -> Value {
     let mut fields = reply::standing(session, snapshot);
     fields.insert("turn".to_owned(), json!(snapshot.frame.turn));
-    fields.insert("pending".to_owned(), snapshot.pending_kind().map_or(Value::Null, |kind| json!(kind.word())));
+    let pending = snapshot.pending_kind().filter(|_| !reply::is_quit(snapshot));
+    fields.insert("pending".to_owned(), pending.map_or(Value::Null, |kind| json!(kind.word())));
     Value::Object(fields)
 }
 
@@ -92,6 +93,8 @@ pub(crate) fn power_on(record: &PowerOn) -> Value {
         "seed": record.core_seed,
         "display_seed": record.display_seed,
         "level_seed": record.level_seed,
+        "reseed": record.reseed,
+        "profile": record.profile,
         "name": character.name,
         "role": character.role,
         "race": character.race,
@@ -112,6 +115,10 @@ pub(crate) struct NewGame {
     display_seed: Option<SeedArgument>,
     /// Decides the levels, so that the dungeon is the same however it is played. Without one, the seed makes them.
     level_seed: Option<SeedArgument>,
+    /// True: the game seeds itself anew, from its first seeds, as it makes a level. False without it.
+    reseed: Option<bool>,
+    /// Whose habits the machine has: default, nle-1.3 or nle-1.3-fix-moon-phase.
+    profile: Option<String>,
     /// The hero's name: 1 to 31 letters, digits or underscores.
     name: Option<String>,
     /// archeologist, barbarian, caveman, healer, knight, monk, priest, rogue, ranger, samurai, tourist, valkyrie, wizard.
@@ -133,7 +140,7 @@ impl ToolArguments for NewGame {
     const TITLE: &'static str = "Begin a game";
     const TEXT: &'static str = "Powers on the main machine with a new game. Refused while a game runs (GAME_ACTIVE): \
         quit_game first. What is left open is chosen by the game from its seed; a combination that NetHack lacks is \
-        refused with what would be possible. Seeds are strings. The same power_on gives the same game again. \
+        refused with what would be possible. Seeds are strings, decimal or 0x…, up to 2^64-1, or integers up to 2^53-1. The same power_on gives the same game again. \
         Forks of the old game stay.";
     const EFFECT: Effect = Effect::Adds;
     const RESULT: &'static [&'static [Field]] = &[
@@ -167,6 +174,12 @@ impl NewGame {
             record.display_seed = seed;
         }
         record.level_seed = seed(&self.level_seed, "level_seed")?;
+        record.reseed = self.reseed.unwrap_or_default();
+        if let Some(profile) = &self.profile {
+            record.profile = profile.parse().map_err(|error: wire::PowerOnError| {
+                Failure::argument("profile", format!("argument `profile`: {error}"))
+            })?;
+        }
         record.character = Character {
             name: self.name.unwrap_or(record.character.name),
             role: word(self.role.as_deref(), "role")?,
@@ -227,20 +240,28 @@ fn remove_old(session: &Session, old: MachineId) {
 
 /// `quit_game`.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub(crate) struct QuitGame(Nothing);
+#[serde(deny_unknown_fields)]
+pub(crate) struct QuitGame {
+    /// The main machine's revision; another is STALE.
+    revision: Option<u64>,
+}
 
 impl ToolArguments for QuitGame {
     const NAME: &'static str = "quit_game";
     const TITLE: &'static str = "End the game";
     const TEXT: &'static str = "Ends the main machine's game now, whatever it waits for; calls that run on it stop. Its \
         last frame stays readable, and its movie can still be exported and verified until the next new_game. \
-        Repeating it is harmless.";
+        Give revision, so that a late or repeated call can't end another game (STALE, and nothing changes); without \
+        it, whatever game is the current one ends. Repeating it is harmless.";
     const EFFECT: Effect = Effect::Ends;
     const RESULT: &'static [&'static [Field]] = &[STANDING, LAYERS, RUNNING];
 
     fn call(self, session: &Session, _: &Call<'_>) -> Result<Reply, Failure> {
         let main = session.machine(None)?;
+        if let Some(revision) = self.revision {
+            session.current(main, revision)?;
+        }
+        // Calls that run on it are part of what is to end, so the game is closed at whatever revision they leave it.
         session.cancel_calls_on(main);
         let closed = session.lab.close(main, None);
         let snapshot = closed.map_err(|error| session.failure(error, Some(main)))?;

@@ -3,10 +3,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::scan::IdScanner;
-
-/// JSON-RPC's codes.
-const PARSE_ERROR: i32 = -32_700;
-const INVALID_REQUEST: i32 = -32_600;
+use crate::shape::{self, INVALID_REQUEST};
 
 /// What came of reading a line.
 enum Line {
@@ -56,16 +53,11 @@ pub(crate) async fn admit(
     }
 }
 
-/// The refusal of what is no JSON object.
+/// The refusal of what can't be served.
 fn judge(line: &[u8]) -> Option<Vec<u8>> {
-    match serde_json::from_slice::<Value>(line) {
-        Ok(Value::Object(_)) => None,
-        Ok(_) => Some(refusal(INVALID_REQUEST, "a message is one JSON object a line", None)),
-        Err(error) => {
-            tracing::warn!(%error, "a message is no JSON");
-            Some(refusal(PARSE_ERROR, &format!("the message is no JSON: {error}"), None))
-        }
-    }
+    let fault = shape::check(line).err()?;
+    tracing::warn!(code = fault.code, message = %fault.message, "a message is refused");
+    Some(refusal(fault.code, &fault.message, fault.id))
 }
 
 /// An error response. One to a message whose id isn't known has none.
@@ -181,11 +173,13 @@ mod tests {
 
     #[test]
     fn messages_pass_and_the_rest_is_answered() {
-        let (through, told) = pass(b"{\"id\":1}\r\n\n  \n{\"id\":2}\n", 100);
-        assert_eq!(through, "{\"id\":1}\r\n{\"id\":2}\n");
+        let ping = |id: u32| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}");
+        let (through, told) = pass(format!("{}\r\n\n  \n{}\n", ping(1), ping(2)).as_bytes(), 100);
+        assert_eq!(through, format!("{}\r\n{}\n", ping(1), ping(2)));
         assert!(told.is_empty());
-        let (through, told) = pass(b"garbage\n[1]\n\xff\xfe\n{\"id\":3}\n{\"cut", 100);
-        assert_eq!(through, "{\"id\":3}\n");
+        let sent = [b"garbage\n[1]\n\xff\xfe\n", ping(3).as_bytes(), b"\n{\"cut"].concat();
+        let (through, told) = pass(&sent, 100);
+        assert_eq!(through, format!("{}\n", ping(3)));
         let codes: Vec<i64> = told.iter().map(|told| told["error"]["code"].as_i64().unwrap()).collect();
         assert_eq!(codes, [-32_700, -32_600, -32_700]);
         assert!(told.iter().all(|told| told.get("id").is_none()));
@@ -194,13 +188,16 @@ mod tests {
     #[test]
     fn a_long_message_is_answered_by_its_id_and_the_next_one_passes() {
         let padding = "x".repeat(300_000);
-        let sent = format!("{{\"method\":\"{padding}\",\"id\":\"late\"}}\n{{\"id\":9}}\n");
+        let next = "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\"}\n";
+        let sent = format!("{{\"method\":\"{padding}\",\"id\":\"late\"}}\n{next}");
         let (through, told) = pass(sent.as_bytes(), 100_000);
-        assert_eq!(through, "{\"id\":9}\n");
+        assert_eq!(through, next);
         assert_eq!(told.len(), 1);
         assert_eq!(told[0]["id"], json!("late"));
         assert!(told[0]["error"]["message"].as_str().unwrap().contains("100000"));
-        let exact = format!("{{\"a\":\"{}\"}}\n", "y".repeat(92));
+        let empty = r#"{"jsonrpc":"2.0","method":""}"#;
+        let method = format!("\"{}\"", "y".repeat(100 - empty.len()));
+        let exact = empty.replace("\"\"", &method) + "\n";
         assert_eq!(pass(exact.as_bytes(), 100).0, exact);
         assert_eq!(pass(exact.as_bytes(), 99).1.len(), 1);
     }

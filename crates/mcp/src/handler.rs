@@ -168,12 +168,13 @@ impl ServerHandler for Handler {
     }
 }
 
-fn listed(tool: &Tool) -> Listed {
-    let hints = ToolAnnotations::with_title(tool.title).open_world(false);
+/// A tool as clients see it.
+pub(crate) fn listed(tool: &Tool) -> Listed {
+    let hints = ToolAnnotations::new().open_world(false);
     let hints = match tool.effect {
         Effect::Reads | Effect::Computes => hints.read_only(true),
-        Effect::Adds => hints.read_only(false).destructive(false).idempotent(false),
-        Effect::Plays => hints.read_only(false).destructive(true).idempotent(false),
+        Effect::Adds => hints.read_only(false).destructive(false),
+        Effect::Plays => hints.read_only(false).destructive(true),
         Effect::Ends => hints.read_only(false).destructive(true).idempotent(true),
     };
     Listed::new(tool.name, tool.text, tool.input.clone())

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use wire::{COLUMNS, Frame, MAP_COLUMNS, MAP_ROWS, Menu, Message, Pending, ROWS, Stage};
+use wire::{COLUMNS, Frame, MAP_COLUMNS, MAP_ROWS, Menu, Message, Pending, PendingKind, ROWS, Stage, Window};
 
 use crate::changes;
 use crate::failure::Failure;
@@ -26,7 +26,7 @@ pub(crate) enum Layer {
     Inventory,
     /// The menu that is open, all pages.
     Menu,
-    /// The page of text that is open, all lines.
+    /// The text that is open, all lines of all its pages.
     Window,
     /// What the game waits for (always given).
     Pending,
@@ -35,23 +35,19 @@ pub(crate) enum Layer {
 }
 
 /// What a call shows when it doesn't say.
-pub(crate) const DEFAULT_LAYERS: [Layer; 5] =
-    [Layer::Screen, Layer::Status, Layer::Messages, Layer::Menu, Layer::Pending];
+pub(crate) const DEFAULT_LAYERS: [Layer; 6] =
+    [Layer::Screen, Layer::Status, Layer::Messages, Layer::Menu, Layer::Window, Layer::Pending];
 
 /// A part of the terminal, counted from 0, both ends included.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rectangle {
-    /// First row, 0 to 23.
     #[schemars(range(min = 0, max = 23))]
     top: u64,
-    /// First column, 0 to 79.
     #[schemars(range(min = 0, max = 79))]
     left: u64,
-    /// Last row, 0 to 23.
     #[schemars(range(min = 0, max = 23))]
     bottom: u64,
-    /// Last column, 0 to 79.
     #[schemars(range(min = 0, max = 79))]
     right: u64,
 }
@@ -123,7 +119,7 @@ pub(crate) fn show(frame: &Frame, want: &Want) -> Map<String, Value> {
         out.insert(name.to_owned(), value);
     };
     put("turn", json!(frame.turn));
-    put("pending", frame.pending.as_ref().map_or(Value::Null, pending));
+    put("pending", pending_of(frame));
     if want.has(Layer::Screen) {
         put("screen", json!(frame.screen.text().trim_end()));
         put("cursor", cursor(frame));
@@ -144,9 +140,7 @@ pub(crate) fn show(frame: &Frame, want: &Want) -> Map<String, Value> {
         put("menu", frame.menu.as_ref().map_or(Value::Null, |open| menu(open, want)));
     }
     if want.has(Layer::Window) {
-        let lines =
-            frame.window.as_ref().map(|window| page(window.lines.iter().map(|line| json!(line)), want, "lines"));
-        put("window", lines.unwrap_or_default());
+        put("window", frame.window.as_ref().map_or(Value::Null, |open| window(open, want)));
     }
     if want.has(Layer::Changes)
         && let Some((since, before)) = &want.since
@@ -174,6 +168,23 @@ pub(crate) fn pending(pending: &Pending) -> Value {
     })
 }
 
+/// What the game waits for in this frame. Where it is a place on the map, the engine tells what for; the question itself
+/// stands on the screen's top line.
+pub(crate) fn pending_of(frame: &Frame) -> Value {
+    let Some(waits) = &frame.pending else {
+        return Value::Null;
+    };
+    let mut value = pending(waits);
+    if waits.kind == PendingKind::Position && !waits.prompt.is_empty() {
+        let top = frame.screen.row(0);
+        let top = top.trim();
+        let asked = if top.is_empty() { format!("where is {}?", waits.prompt) } else { top.to_owned() };
+        value["prompt"] = json!(asked);
+        value["goal"] = json!(waits.prompt);
+    }
+    value
+}
+
 /// Messages as results show them: `shown` only where it is false.
 pub(crate) fn messages(messages: &[Message]) -> Value {
     messages
@@ -194,15 +205,13 @@ fn cursor(frame: &Frame) -> Value {
 }
 
 fn map(frame: &Frame) -> Value {
-    let rows: Vec<String> = (1..=MAP_ROWS).map(|row| frame.screen.row(row).trim_end().to_owned()).collect();
-    json!({
-        "first_row": 1,
-        "rows": rows,
-        "hero": frame.hero.map(|hero| json!({"row": hero.row, "column": hero.column})),
-        "cursor": cursor(frame),
+    let hero = frame.hero.map(|hero| json!({"row": hero.row, "column": hero.column}));
+    if frame.menu.is_some() || frame.window.is_some() {
         // A menu or a text lies on the terminal, so what is under it can't be read from there.
-        "covered": (frame.menu.is_some() || frame.window.is_some()).then_some(true),
-    })
+        return json!({"covered": true, "hero": hero});
+    }
+    let rows: Vec<String> = (1..=MAP_ROWS).map(|row| frame.screen.row(row).trim_end().to_owned()).collect();
+    json!({"first_row": 1, "rows": rows, "hero": hero, "cursor": cursor(frame)})
 }
 
 fn cells(frame: &Frame, want: &Want) -> Value {
@@ -235,8 +244,32 @@ fn inventory(frame: &Frame) -> Value {
     frame
         .inventory
         .iter()
-        .map(|item| json!({"letter": item.letter, "text": item.text, "class": item.class, "glyph": item.glyph}))
+        .map(|item| json!({"letter": item.letter, "text": item.text, "class": class_name(item.class), "glyph": item.glyph}))
         .collect()
+}
+
+/// The name of one of NetHack's object classes.
+fn class_name(class: u8) -> &'static str {
+    const NAMES: [&str; 17] = [
+        "illegal",
+        "weapon",
+        "armor",
+        "ring",
+        "amulet",
+        "tool",
+        "food",
+        "potion",
+        "scroll",
+        "spellbook",
+        "wand",
+        "coin",
+        "gem",
+        "rock",
+        "ball",
+        "chain",
+        "venom",
+    ];
+    usize::from(class).checked_sub(1).and_then(|index| NAMES.get(index)).copied().unwrap_or("unknown")
 }
 
 fn menu(menu: &Menu, want: &Want) -> Value {
@@ -257,6 +290,12 @@ fn menu(menu: &Menu, want: &Want) -> Value {
     value["pick"] = json!(menu.pick);
     value["page"] = json!(menu.page);
     value["pages"] = json!(menu.pages);
+    value
+}
+
+fn window(window: &Window, want: &Want) -> Value {
+    let mut value = page(window.lines.iter().map(|line| json!(line)), want, "lines");
+    value["whole"] = json!(window.whole);
     value
 }
 
@@ -300,6 +339,42 @@ mod tests {
         assert_eq!(shown["screen"], json!("\n  @."));
         assert!(shown.contains_key("pending") && !shown.contains_key("status"));
         assert!(!show(&frame, &want(&[])).contains_key("screen"));
+    }
+
+    #[test]
+    fn a_covered_map_shows_nothing_of_what_covers_it() {
+        let mut frame = frame_with(&[(1, 2, "@.")]);
+        assert_eq!(show(&frame, &want(&[Layer::Map]))["map"]["rows"][0], json!("  @."));
+        frame.window = Some(Window { lines: vec!["a text".to_owned(); 500], whole: true });
+        let shown = show(&frame, &want(&[Layer::Map, Layer::Window]));
+        assert_eq!(shown["map"]["covered"], json!(true));
+        assert!(shown["map"].get("rows").is_none());
+        assert_eq!(shown["window"]["total"], json!(500));
+        assert_eq!(shown["window"]["next_offset"], json!(LIMIT_DEFAULT));
+        assert_eq!(shown["window"]["lines"].as_array().unwrap().len(), LIMIT_DEFAULT);
+    }
+
+    #[test]
+    fn a_position_is_asked_for_in_the_games_words() {
+        let mut frame = frame_with(&[(0, 0, "Pick an object.")]);
+        frame.pending = Some(Pending {
+            kind: PendingKind::Position,
+            stage: Stage::Play,
+            prompt: "an unknown object".to_owned(),
+            answers: String::new(),
+            default: None,
+            capacity: None,
+            typed: String::new(),
+        });
+        assert_eq!(pending_of(&frame)["prompt"], json!("Pick an object."));
+        assert_eq!(pending_of(&frame)["goal"], json!("an unknown object"));
+        frame.screen = wire::Screen::default();
+        assert_eq!(pending_of(&frame)["prompt"], json!("where is an unknown object?"));
+    }
+
+    #[test]
+    fn classes_have_names() {
+        assert_eq!([0, 2, 3, 8, 17, 18].map(class_name), ["unknown", "weapon", "armor", "potion", "venom", "unknown"]);
     }
 
     #[test]

@@ -21,12 +21,12 @@
 //! | `direction` | `hjklyubn` and capitals, `.` `s` `<` `>`, ESC; any key where it is the rest of a command that began with a prefix (no prompt) | the same | the same | any key |
 //! | `item` | letters, digits, `?` `*` `,` `$` `-`, suggested keys, ESC | the same | the same | any key |
 //! | `position` | printable characters, ESC | the same | the same | any key |
-//! | `extended` | printable characters, ENTER, BACKSPACE, ESC | the same | the same | any key |
+//! | `extended` | printable characters, ENTER, BACKSPACE, DELETE, ESC | the same | the same | any key |
 //! | `more` | ENTER, SPACE, newline, ESC | the same, or `on_more: dismiss` | the same | any key |
 //! | `window` | ENTER, SPACE, newline, ESC | the same, or `on_more: dismiss` | any key | any key |
 //! | `choice` | the answers it names (any, where it names none), ESC | ESC | the answers, ESC | any key |
-//! | `text` | printable characters, ENTER, BACKSPACE, CTRL_U, ESC | ESC | any but NUL | any key |
-//! | `menu` | accelerators of the page, groups, digits, `, \ @ . - ~ :`, paging, ENTER, SPACE, ESC | ESC | any key | any key |
+//! | `text` | printable characters, ENTER, newline, BACKSPACE, DELETE, CTRL_U, ESC | ESC | any but NUL | any key |
+//! | `menu` | accelerators of the page, groups, digits, `, \ @ . - ~ :`, paging, ENTER, newline, SPACE, ESC | ESC | any key | any key |
 //!
 //! What `press` doesn't send is refused as `WRONG_PENDING`; what `run` doesn't send ends it with `not_accepted`.
 //! `respond` and `select_menu` turn an answer into keys, each of which is sent only while its prompt is open.
@@ -37,6 +37,7 @@ mod serve;
 mod gate;
 mod handler;
 mod scan;
+mod shape;
 
 mod catalogue;
 mod tool;

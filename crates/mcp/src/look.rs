@@ -19,7 +19,7 @@ use crate::tool::{Effect, ToolArguments};
 pub(crate) struct Observe {
     /// "main" (default) or a fork's id.
     machine: Option<String>,
-    /// What to show; screen, status, messages, menu and pending without it.
+    /// What to show; by default screen, status, messages, menu, window, pending.
     layers: Option<Vec<Layer>>,
     /// Give the messages after this id, oldest first, instead of those since the last boundary.
     #[schemars(range(min = 0))]
@@ -162,6 +162,7 @@ pub(crate) struct History {
     #[schemars(range(min = 0))]
     to: Option<u64>,
     /// With layers, the frame of boundary `from` is made again and shown.
+    #[schemars(with = "Option<Vec<String>>")]
     layers: Option<Vec<Layer>>,
     /// How many inputs at most.
     #[schemars(range(min = 1, max = 2000))]
@@ -169,11 +170,11 @@ pub(crate) struct History {
 }
 
 const HISTORY: &[Field] = &[
-    ("from", Kind::Integer, "The boundary at which the first input was pressed."),
-    ("inputs", Kind::Texts, "Names of keys."),
+    ("from", Kind::Integer, ""),
+    ("inputs", Kind::Texts, ""),
     ("next", Kind::Integer, "Where the next page begins, if there is one."),
-    ("reseeds", Kind::Objects, "New seeds at boundaries of this page."),
-    ("frame", Kind::Object, "The frame of boundary `from`."),
+    ("reseeds", Kind::Objects, ""),
+    ("frame", Kind::Object, ""),
 ];
 
 impl ToolArguments for History {

@@ -43,8 +43,8 @@ const EXPORTED: &[Field] = &[
     ("bytes", Kind::Integer, ""),
     ("sha256", Kind::Text, ""),
     ("name", Kind::Text, "The name for movie_verify."),
-    ("path", Kind::Text, "The file."),
-    ("uri", Kind::Text, "The embedded resource beside this text that holds the bytes."),
+    ("path", Kind::Text, ""),
+    ("uri", Kind::Text, ""),
 ];
 
 /// Bytes of a movie that is handed out inline when it is asked for.
@@ -101,7 +101,8 @@ impl ToolArguments for MovieExport {
 fn no_directory() -> Failure {
     Failure::new(
         Code::Disabled,
-        "the server has no export directory (start it with --out-dir DIR); leave `name` out for a movie inline",
+        "the server has no export directory, so nothing can be written under a name: leave `name` out and give `inline` \
+         true to get the movie in the answer, or have the server started with --out-dir DIR",
     )
 }
 
@@ -140,20 +141,20 @@ pub(crate) struct MovieVerify {
 
 const VERIFIED: &[Field] = &[
     ("verdict", Kind::Text, "exact, same-play, altered, desync or cannot-judge."),
-    ("reason", Kind::Text, "The verdict in a sentence."),
+    ("reason", Kind::Text, ""),
     ("source", Kind::Text, ""),
     ("name", Kind::Text, ""),
-    ("sha256", Kind::Text, "Of the movie."),
-    ("inputs", Kind::Integer, "Inputs that were replayed."),
-    ("inputs_recorded", Kind::Integer, "Inputs that the movie has."),
-    ("torn_bytes", Kind::Integer, "Bytes at its end that were torn and left out."),
-    ("engine_id", Kind::Text, "The movie's."),
-    ("rom_id", Kind::Text, "The movie's."),
+    ("sha256", Kind::Text, ""),
+    ("inputs", Kind::Integer, ""),
+    ("inputs_recorded", Kind::Integer, ""),
+    ("torn_bytes", Kind::Integer, ""),
+    ("engine_id", Kind::Text, ""),
+    ("rom_id", Kind::Text, ""),
     ("power_on", Kind::Object, ""),
-    ("play_digest", Kind::Text, "Where the replay came to its end."),
-    ("state_digest", Kind::Text, "The same for the whole machine."),
-    ("ended", Kind::Object, "How the game ended in the replay."),
-    ("first_difference", Kind::Object, "The first input after which play differs."),
+    ("play_digest", Kind::Text, ""),
+    ("state_digest", Kind::Text, ""),
+    ("ended", Kind::Object, ""),
+    ("first_difference", Kind::Object, ""),
 ];
 
 impl ToolArguments for MovieVerify {

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use wire::{Batch, Key, OnMore, Segment};
 
 use crate::accept;
+use crate::answer::what_answers;
 use crate::batch::{BatchParts, OnMoreArgument, SegmentArgument};
 use crate::failure::{Code, Failure};
 use crate::layers::{self, Layer, Want};
@@ -21,11 +22,12 @@ pub(crate) const PLAYED: &[&[Field]] = &[REPORT, STANDING, LAYERS, RUNNING];
 pub(crate) struct Press {
     /// "main" (default) or a fork's id.
     machine: Option<String>,
-    /// The revision that the call is decided on.
+    /// The newest that you know of the machine.
     revision: u64,
     /// One printable character, or ENTER ESC SPACE TAB BACKSPACE DELETE, CTRL_A to CTRL_Z, META_x.
     key: String,
-    /// What to show; screen, status, messages, menu and pending without it.
+    /// What to show, as in observe.
+    #[schemars(with = "Option<Vec<String>>")]
     layers: Option<Vec<Layer>>,
 }
 
@@ -34,8 +36,7 @@ impl ToolArguments for Press {
     const TITLE: &'static str = "Press one key";
     const TEXT: &'static str = "Presses one key and shows what came of it. At a question, a text prompt, a menu or a \
         --More--, only the keys that mean something there are sent; others are refused (WRONG_PENDING) and nothing \
-        happens. Keys at a command: h j k l y u b n move (capitals run), s searches, . rests, < > climb, , picks up, \
-        i lists the inventory, ; looks at a place, # begins an extended command, and so on as in NetHack.";
+        happens. Keys are NetHack's own.";
     const EFFECT: Effect = Effect::Plays;
     const RESULT: &'static [&'static [Field]] = PLAYED;
 
@@ -51,12 +52,13 @@ impl ToolArguments for Press {
             && !accept::press_accepts(pending, frame.menu.as_ref(), key)
         {
             let message = format!(
-                "{key} means nothing at this {}; press takes {}. run with force sends any key",
+                "{key} means nothing at this {}; press takes {}. Or {}; run with force sends any key",
                 pending.kind,
-                accept::what_is_taken(frame)
+                accept::what_is_taken(frame),
+                what_answers(frame)
             );
             return Err(Failure::new(Code::WrongPending, message)
-                .with("pending", layers::pending(pending))
+                .with("pending", layers::pending_of(frame))
                 .at(&session.name_of(machine), &snapshot));
         }
         let batch = Batch::forced(vec![key]);
@@ -101,7 +103,7 @@ pub(crate) fn guarded(segments: Vec<Segment>) -> Batch {
 pub(crate) struct RunKeys {
     /// "main" (default) or a fork's id.
     machine: Option<String>,
-    /// The revision that the call is decided on.
+    /// The newest that you know of the machine.
     revision: u64,
     /// Names of keys: one printable character each, or ENTER ESC SPACE TAB BACKSPACE DELETE, CTRL_A to CTRL_Z, META_x.
     keys: Option<Vec<String>>,
@@ -116,7 +118,8 @@ pub(crate) struct RunKeys {
     turns_max: Option<u64>,
     /// Send every key whatever the game waits for.
     force: Option<bool>,
-    /// What to show; screen, status, messages, menu and pending without it.
+    /// What to show, as in observe.
+    #[schemars(with = "Option<Vec<String>>")]
     layers: Option<Vec<Layer>>,
 }
 
@@ -128,7 +131,7 @@ impl ToolArguments for RunKeys {
         up the batch stops with not_accepted, unless on_more is dismiss or the segment expects that kind of prompt. \
         Segments like {\"text\":\"q\"},{\"keys\":[\"f\"],\"expect\":\"item\"},{\"keys\":[\"y\"],\"expect\":\"choice\"} \
         answer prompts safely. force sends everything blindly. The result tells how many keys were sent, which were \
-        not, why it stopped, and the turns that passed. turns_max bounds counts, running and resting.";
+        not, why it stopped, and the turns that passed. turns_max is looked at between keys.";
     const EFFECT: Effect = Effect::Plays;
     const RESULT: &'static [&'static [Field]] = PLAYED;
 

@@ -1,7 +1,7 @@
 use lab::{MachineId, RunReport, Snapshot, Stop, Urgency};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use wire::{Cursor, Frame, Key, PendingKind, Segment, StopReason};
 
 use crate::answer::{self, Answer};
@@ -16,7 +16,8 @@ use crate::tool::{Effect, ToolArguments};
 
 const ANSWERED: &[Field] = &[
     ("answered", Kind::Flag, "False when the prompt is still open: look at stop and screen."),
-    ("keys", Kind::Texts, "The keys that the answer was made of."),
+    ("keys", Kind::Texts, ""),
+    ("read", Kind::Object, "The text that acknowledge closed: its lines on all pages, and the keys it took."),
     ("interrupted", Kind::Object, "Why the rest of the answer was refused once a part of it had been sent."),
 ];
 
@@ -37,14 +38,15 @@ pub(crate) struct Pick {
 pub(crate) struct SelectMenu {
     /// "main" (default) or a fork's id.
     machine: Option<String>,
-    /// The revision that the call is decided on.
+    /// The newest that you know of the machine.
     revision: u64,
     /// The entries that are to be picked in the end, from any page; what is picked besides them gets unpicked. Empty
     /// picks nothing, and closes a menu that is only to be read.
     selections: Option<Vec<Pick>>,
     /// True leaves the menu with ESC.
     cancel: Option<bool>,
-    /// What to show; screen, status, messages, menu and pending without it.
+    /// What to show, as in observe.
+    #[schemars(with = "Option<Vec<String>>")]
     layers: Option<Vec<Layer>>,
 }
 
@@ -85,7 +87,10 @@ fn plan_menu(frame: &Frame, picks: Option<Vec<Pick>>) -> Result<Vec<Key>, Failur
     let pending = frame.pending.as_ref().filter(|pending| pending.kind == PendingKind::Menu);
     let (Some(pending), Some(open)) = (pending, &frame.menu) else {
         let waits = frame.pending.as_ref().map_or("nothing", |pending| pending.kind.word());
-        return Err(Failure::new(Code::WrongPending, format!("no menu is open: the game waits for: {waits}")));
+        return Err(Failure::new(
+            Code::WrongPending,
+            format!("no menu is open: the game waits for: {waits}; {}", answer::what_answers(frame)),
+        ));
     };
     let Some(picks) = picks else {
         return Ok(vec![Key::ESC]);
@@ -106,10 +111,7 @@ fn told(reply: Reply, keys: &[Key], answered: bool) -> Reply {
 /// Adds to a refusal what the game waits for.
 fn explain(session: &Session, snapshot: &Snapshot, failure: Failure) -> Failure {
     let failure = failure.at(&session.name_of(snapshot.machine), snapshot);
-    match &snapshot.frame.pending {
-        Some(pending) => failure.with("pending", layers::pending(pending)),
-        None => failure,
-    }
+    failure.with("pending", layers::pending_of(&snapshot.frame))
 }
 
 /// A place on the map.
@@ -130,7 +132,7 @@ pub(crate) struct Place {
 pub(crate) struct Respond {
     /// "main" (default) or a fork's id.
     machine: Option<String>,
-    /// The revision that the call is decided on.
+    /// The newest that you know of the machine.
     revision: u64,
     /// At a command: the command's key, as in "s" or "CTRL_D".
     command: Option<String>,
@@ -146,14 +148,15 @@ pub(crate) struct Respond {
     text: Option<String>,
     /// At a position: where on the screen. The cursor goes there and picks it.
     position: Option<Place>,
-    /// True at a --More-- or a text: it has been read.
+    /// True at a --More--, a text, or a menu with nothing to pick: it has been read.
     acknowledge: Option<bool>,
     /// True at any prompt: ESC.
     cancel: Option<bool>,
     /// With command or item: how often, or how many.
     #[schemars(range(min = 1, max = 32767))]
     count: Option<u64>,
-    /// What to show; screen, status, messages, menu and pending without it.
+    /// What to show, as in observe.
+    #[schemars(with = "Option<Vec<String>>")]
     layers: Option<Vec<Layer>>,
 }
 
@@ -166,8 +169,9 @@ impl ToolArguments for Respond {
     const TEXT: &'static str = "Answers what the game waits for (pending.kind) by its meaning: give exactly one of \
         command, extended, direction, item, choice, text, position, acknowledge and cancel (count goes with command \
         and item; menus have select_menu). An answer for another kind of prompt is refused (WRONG_PENDING), one that \
-        the prompt doesn't take too (INVALID_RESPONSE), and nothing happens. acknowledge goes past one --More--, or \
-        past all pages of one text.";
+        the prompt doesn't take too (INVALID_RESPONSE), and nothing happens. acknowledge goes past one --More--, closes a \
+        menu with nothing to pick, or closes a whole text at once: window.lines has the lines of all its pages before \
+        (window.whole), and read tells how many were closed. Where whole is false it goes to the next page only.";
     const EFFECT: Effect = Effect::Plays;
     const RESULT: &'static [&'static [Field]] = &[ANSWERED, PLAYED[0], PLAYED[1], PLAYED[2], PLAYED[3]];
 
@@ -175,7 +179,7 @@ impl ToolArguments for Respond {
         let answer = self.answer()?;
         let machine = session.machine(self.machine.as_deref())?;
         let snapshot = session.ready(machine, self.revision)?;
-        let planned = answer::plan(&snapshot.frame, &answer, has_number_pad(&snapshot));
+        let planned = answer::plan(&snapshot.frame, &answer, snapshot.frame.number_pad);
         let planned = planned.map_err(|failure| explain(session, &snapshot, failure))?;
         let want = want_since(session, self.layers.take(), machine, self.revision);
         let mut done = Done { run: None, revision: self.revision, keys: Vec::new(), interrupted: None };
@@ -187,11 +191,14 @@ impl ToolArguments for Respond {
             Answer::Acknowledge => done.turn_pages(session, call, &snapshot),
             _ => {}
         }
+        let is_read = answer == Answer::Acknowledge;
         let Done { run, keys, interrupted, .. } = done;
         let run = run.ok_or_else(|| Failure::new(Code::InvalidResponse, "there was nothing to send"))?;
         let answered = run.keys_used == keys.len();
         let reply = told(reply::report(session, &run, &keys, &want), &keys, answered);
-        Ok(reply.with("interrupted", interrupted.map_or(Value::Null, Failure::into_value)))
+        let read = is_read.then(|| snapshot.frame.window.as_ref()).flatten();
+        let read = read.map(|window| json!({"lines": window.lines.len(), "keys": keys.len()}));
+        Ok(reply.with("read", read).with("interrupted", interrupted.map_or(Value::Null, Failure::into_value)))
     }
 }
 
@@ -231,12 +238,6 @@ impl Respond {
             )),
         }
     }
-}
-
-fn has_number_pad(snapshot: &Snapshot) -> bool {
-    let options = &snapshot.power_on.options;
-    let mut set = options.split(',').filter_map(|option| option.trim().strip_prefix("number_pad"));
-    set.next_back().is_some_and(|value| !matches!(value.trim_start_matches([':', '=']), "0" | "-1"))
 }
 
 /// What was sent so far, in as many steps as it took.
@@ -308,7 +309,8 @@ impl Done {
 
     /// Turns the pages of a text until another thing is waited for.
     fn turn_pages(&mut self, session: &Session, call: &Call<'_>, snapshot: &Snapshot) {
-        let text = snapshot.frame.window.clone();
+        // Pages are turned only where all their lines could be read before.
+        let text = snapshot.frame.window.clone().filter(|window| window.whole);
         for _ in 0..PAGES_MAX {
             let frame = self.frame(snapshot);
             let open = frame.pending.as_ref().is_some_and(|pending| pending.kind == PendingKind::Window);

@@ -55,32 +55,77 @@ impl Reply {
 
 /// Where a machine stands; every result about a machine has these.
 pub(crate) const STANDING: &[Field] = &[
-    ("machine", Kind::Text, "Its name."),
-    ("game", Kind::Text, "Names the power-on that it goes back to."),
+    ("machine", Kind::Text, ""),
+    ("game", Kind::Text, ""),
     ("boundary", Kind::Integer, "How many inputs lie behind it."),
     ("revision", Kind::Integer, "Give this in the next call that changes the machine."),
     ("state", Kind::Text, "idle, waiting, running, ended, aborted or failed."),
-    ("queued", Kind::Integer, "Calls that wait for it."),
-    ("ended", Kind::Object, "How the game ended."),
-    ("failure", Kind::Text, "Why it can't go on."),
+    ("queued", Kind::Integer, ""),
+    ("ended", Kind::Object, ""),
+    ("failure", Kind::Text, ""),
+];
+
+/// What the game waits for.
+const PENDING: &[Field] = &[
+    (
+        "kind",
+        Kind::Text,
+        "command, count, direction, item, choice, text, menu, more, window, position, extended or key.",
+    ),
+    ("prompt", Kind::Text, ""),
+    ("goal", Kind::Text, "At a position: what it is for."),
+    ("answers", Kind::Text, "One character each: what a choice takes, which items are suggested."),
+    ("default", Kind::Text, ""),
+    ("capacity", Kind::Integer, "Bytes of text it takes."),
+    ("typed", Kind::Text, ""),
+    ("stage", Kind::Text, ""),
+];
+
+/// The status lines as fields.
+const STATUS: &[Field] = &[
+    ("title", Kind::Text, ""),
+    ("strength", Kind::Integer, ""),
+    ("strength_text", Kind::Text, "As in 18/50."),
+    ("dexterity", Kind::Integer, ""),
+    ("constitution", Kind::Integer, ""),
+    ("intelligence", Kind::Integer, ""),
+    ("wisdom", Kind::Integer, ""),
+    ("charisma", Kind::Integer, ""),
+    ("alignment", Kind::Text, ""),
+    ("score", Kind::Integer, ""),
+    ("level_text", Kind::Text, "As in Dlvl:1."),
+    ("depth", Kind::Integer, ""),
+    ("gold", Kind::Integer, ""),
+    ("hp", Kind::Integer, ""),
+    ("hp_max", Kind::Integer, ""),
+    ("energy", Kind::Integer, ""),
+    ("energy_max", Kind::Integer, ""),
+    ("armor_class", Kind::Integer, "Less is better."),
+    ("experience_level", Kind::Integer, ""),
+    ("hit_dice", Kind::Integer, ""),
+    ("experience", Kind::Integer, ""),
+    ("turn", Kind::Integer, ""),
+    ("hunger", Kind::Text, ""),
+    ("burden", Kind::Text, ""),
+    ("conditions", Kind::Texts, ""),
 ];
 
 /// The layers of a frame.
 pub(crate) const LAYERS: &[Field] = &[
     ("turn", Kind::Integer, ""),
-    ("pending", Kind::Object, "What the game waits for; absent when it is over."),
+    ("pending", Kind::Record(PENDING), "What the game waits for; absent when it is over."),
     ("screen", Kind::Text, "Rows from 0, without trailing blanks."),
     ("cursor", Kind::Object, ""),
     ("map", Kind::Object, ""),
     ("cells", Kind::Object, ""),
-    ("status", Kind::Object, "Fields that aren't shown are absent."),
-    ("messages", Kind::Objects, "Oldest first."),
+    ("status", Kind::Record(STATUS), "Fields that aren't shown are absent."),
+    ("messages", Kind::Objects, ""),
     ("messages_omitted", Kind::Integer, "Older ones left out here; observe with after_message_id gives them."),
     ("messages_more", Kind::Flag, "There are newer ones; ask again after the last id."),
     ("messages_truncated", Kind::Flag, "Older ones are no longer kept."),
     ("inventory", Kind::Objects, ""),
-    ("menu", Kind::Object, "The menu that is open."),
-    ("window", Kind::Object, "The text that is open."),
+    ("menu", Kind::Object, ""),
+    ("window", Kind::Object, ""),
     ("changes", Kind::Object, ""),
 ];
 
@@ -109,6 +154,10 @@ const MESSAGES_MAX: usize = 60;
 pub(crate) fn view(session: &Session, snapshot: &Snapshot, want: &Want, messages: &[Message]) -> Reply {
     session.keep_frame(snapshot);
     let mut reply = Reply::default().extend(standing(session, snapshot)).extend(layers::show(&snapshot.frame, want));
+    if is_quit(snapshot) {
+        // Its last frame is kept as it was; the machine waits for nothing any more.
+        reply.fields.remove("pending");
+    }
     if want.has(Layer::Messages) {
         let omitted = messages.len().saturating_sub(MESSAGES_MAX);
         let newest = messages.get(omitted..).unwrap_or_default();
@@ -118,6 +167,11 @@ pub(crate) fn view(session: &Session, snapshot: &Snapshot, want: &Want, messages
         }
     }
     reply
+}
+
+/// Whether a machine's game was quit while it waited for a key.
+pub(crate) fn is_quit(snapshot: &Snapshot) -> bool {
+    snapshot.lifecycle == Lifecycle::Aborted
 }
 
 /// Where a machine stands.

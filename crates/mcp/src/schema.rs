@@ -43,6 +43,18 @@ fn clean_object(object: &mut Map<String, Value>) {
     if object.get("format").is_some_and(is_number_format) {
         object.remove("format");
     }
+    if let Some(Value::String(text)) = object.get_mut("description") {
+        *text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+    }
+    if object.contains_key("description")
+        && let Some(Value::Object(items)) = object.get_mut("items")
+    {
+        // The list says what they are.
+        items.remove("description");
+    }
+    if object.get("minimum").and_then(Value::as_u64) == Some(0) && !object.contains_key("maximum") {
+        object.remove("minimum");
+    }
     if object.get("default").is_some_and(Value::is_null) {
         object.remove("default");
     }
@@ -95,42 +107,52 @@ pub(crate) enum Kind {
     Objects,
     /// An object.
     Object,
+    /// An object with these fields of its own, each of which may be absent.
+    Record(&'static [Field]),
 }
 
 /// A field of a result: name, kind, and what it says.
 pub(crate) type Field = (&'static str, Kind, &'static str);
 
-/// The schema of a result: these fields, each of which may be absent, or `error`.
-pub(crate) fn of_result(groups: &[&[Field]]) -> Schema {
+/// The fields of shared groups that every schema names.
+const ALWAYS_NAMED: [&str; 3] = ["revision", "pending", "operation"];
+
+/// The schema of a result: these fields, each of which may be absent, or `error`. Of the groups that `told` names, which
+/// another tool's schema tells of, only the fields that a client needs to go on are named.
+pub(crate) fn of_result(groups: &[&[Field]], told: &[&[Field]]) -> Schema {
+    let first = |fields: &[Field]| fields.first().map(|field| field.0);
     let mut properties = Map::new();
-    for (name, kind, description) in groups.iter().copied().flatten() {
-        let mut field = match kind {
-            Kind::Text => json!({"type": "string"}),
-            Kind::Integer => json!({"type": "integer"}),
-            Kind::Flag => json!({"type": "boolean"}),
-            Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
-            Kind::Objects => json!({"type": "array", "items": {"type": "object"}}),
-            Kind::Object => json!({"type": "object"}),
-        };
-        if !description.is_empty() {
-            field["description"] = json!(description);
-        }
-        properties.insert((*name).to_owned(), field);
+    for group in groups {
+        let is_told = told.iter().any(|other| first(other) == first(group));
+        let named = group.iter().filter(|field| !is_told || ALWAYS_NAMED.contains(&field.0));
+        properties.extend(named.map(|field| (field.0.to_owned(), of_field(field, !is_told))));
     }
-    properties.insert(
-        "error".to_owned(),
-        json!({
-            "type": "object",
-            "description": "Instead of all else: why nothing was done.",
-            "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
-            "required": ["code", "message"],
-        }),
-    );
+    properties.insert("error".to_owned(), json!({"type": "object"}));
     let schema = json!({"type": "object", "properties": properties});
     match schema {
         Value::Object(object) => object,
         _ => Map::new(),
     }
+}
+
+fn of_field((_, kind, description): &Field, in_full: bool) -> Value {
+    let mut schema = match kind {
+        Kind::Text => json!({"type": "string"}),
+        Kind::Integer => json!({"type": "integer"}),
+        Kind::Flag => json!({"type": "boolean"}),
+        Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
+        Kind::Objects => json!({"type": "array"}),
+        Kind::Record(fields) if in_full => {
+            let inner: Map<String, Value> =
+                fields.iter().map(|field| (field.0.to_owned(), of_field(field, true))).collect();
+            json!({"type": "object", "properties": inner})
+        }
+        Kind::Object | Kind::Record(_) => json!({"type": "object"}),
+    };
+    if in_full && !description.is_empty() {
+        schema["description"] = json!(description);
+    }
+    schema
 }
 
 /// Drops every field that is null, at any depth: a field that isn't shown is absent.

@@ -101,14 +101,22 @@ impl Session {
     /// # Errors
     /// `STALE`, `GAME_OVER`.
     pub(crate) fn ready(&self, machine: MachineId, revision: u64) -> Result<Snapshot, Failure> {
-        let snapshot = self.snapshot(machine)?;
-        let name = self.name_of(machine);
-        if snapshot.revision.0 != revision {
-            return Err(self.stale(&name, &snapshot, Revision(revision)));
-        }
+        let snapshot = self.current(machine, revision)?;
         if matches!(snapshot.lifecycle, Lifecycle::Ended | Lifecycle::Aborted) {
-            let over = format!("the game of {name} is over: nothing can be pressed");
-            return Err(Failure::new(Code::GameOver, over).at(&name, &snapshot));
+            let name = self.name_of(machine);
+            return Err(Failure::game_over(&name).at(&name, &snapshot));
+        }
+        Ok(snapshot)
+    }
+
+    /// The machine as it is, over or not, for a call that was decided on `revision`.
+    ///
+    /// # Errors
+    /// `STALE`.
+    pub(crate) fn current(&self, machine: MachineId, revision: u64) -> Result<Snapshot, Failure> {
+        let snapshot = self.snapshot(machine)?;
+        if snapshot.revision.0 != revision {
+            return Err(self.stale(&self.name_of(machine), &snapshot, Revision(revision)));
         }
         Ok(snapshot)
     }

@@ -3,7 +3,7 @@ use serde::de::DeserializeOwned;
 
 use crate::arguments::{self, Arguments};
 use crate::failure::Failure;
-use crate::reply::{Call, Reply};
+use crate::reply::{Call, LAYERS, REPORT, RUNNING, Reply, STANDING};
 use crate::schema::{self, Field, Schema};
 use crate::session::Session;
 
@@ -22,6 +22,16 @@ pub(crate) trait ToolArguments: DeserializeOwned + JsonSchema + 'static {
 
     /// Does it, on a thread of its own.
     fn call(self, session: &Session, call: &Call<'_>) -> Result<Reply, Failure>;
+}
+
+/// The groups of fields that a tool's schema leaves to another's: `observe` tells of machines and frames, `run` of keys
+/// that were sent. A list of tools is read whole, so it says nothing twice.
+fn told_elsewhere(name: &str) -> &'static [&'static [Field]] {
+    match name {
+        "observe" => &[],
+        "run" => &[STANDING, LAYERS],
+        _ => &[STANDING, LAYERS, REPORT, RUNNING],
+    }
 }
 
 /// What a tool does to the world.
@@ -59,7 +69,7 @@ impl Tool {
             text: T::TEXT,
             effect: T::EFFECT,
             input: schema::of_arguments::<T>(),
-            output: schema::of_result(T::RESULT),
+            output: schema::of_result(T::RESULT, told_elsewhere(T::NAME)),
             run: |given, session, call| arguments::read::<T>(given)?.call(session, call),
         }
     }

@@ -46,7 +46,7 @@ pub(crate) enum Command {
     Nle(crate::nle_games::NleCommand),
     /// Tell what the engine is, or write it to a file
     Rom(RomOptions),
-    /// Measure keys per second, saving, loading and forking
+    /// Measure keys per second, saving, loading and forking; takes about 20 seconds
     Bench(BenchOptions),
     /// Host a machine (internal)
     #[command(hide = true)]
@@ -86,7 +86,7 @@ pub(crate) struct McpOptions {
     #[arg(long, value_name = "DIR")]
     pub(crate) out_dir: Option<PathBuf>,
     /// Go on from a journal: `latest` of --movies, or a file
-    #[arg(long, value_name = "latest|FILE")]
+    #[arg(long, value_name = "latest|FILE", conflicts_with_all = ["seed", "display_seed", "level_seed", "reseed", "profile", "name", "role", "race", "gender", "alignment", "options", "clock", "allow_debug"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) power_on: PowerOnOptions,
@@ -135,13 +135,16 @@ pub(crate) struct McpLimitOptions {
 #[command(after_help = "Keys go to the game as they are; arrows move. Ctrl-\\ leaves at any time, and so does Ctrl-C \
                         pressed twice in a row; the movie is kept, and `--movie FILE` goes on from it.\n\nExamples:\n  \
                         nethack-lab play --seed 42 --role valkyrie --race dwarf --name Ann -o ann.movie\n  nethack-lab \
-                        play --movie ann.movie -o ann-2.movie")]
+                        play --movie ann.movie -o ann-2.movie\n  nethack-lab play --movie ann.movie --at 120")]
 pub(crate) struct PlayOptions {
     #[command(flatten)]
     pub(crate) power_on: PowerOnOptions,
     /// Go on from a movie
     #[arg(long, value_name = "FILE", conflicts_with_all = ["seed", "display_seed", "level_seed", "reseed", "profile", "name", "role", "race", "gender", "alignment", "options", "clock"])]
     pub(crate) movie: Option<PathBuf>,
+    /// Go on from this boundary of the movie, after so many inputs [default: its end]
+    #[arg(long, value_name = "BOUNDARY", requires = "movie")]
+    pub(crate) at: Option<u64>,
     /// Where the movie is written; an existing file is never touched [default: play-SEED.movie here, or the first of
     /// play-SEED-2.movie … that is free]
     #[arg(long, short, value_name = "FILE")]

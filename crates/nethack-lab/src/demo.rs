@@ -13,7 +13,6 @@ use wire::{Key, PowerOn};
 
 use crate::command_line::DemoOptions;
 use crate::explorer::Explorer;
-use crate::out::outln;
 use crate::outcome::Outcome;
 use crate::setup::{Setup, write_new};
 
@@ -30,7 +29,7 @@ pub(crate) fn run(setup: &Setup, options: &DemoOptions) -> anyhow::Result<Outcom
     let stage = Stage::new(options.still);
     let info = lab.info();
     stage.title(&format!("NetHack {} as a deterministic machine", info.nethack_version));
-    stage::say(&format!(
+    stage.say(&format!(
         "Seed {}, ROM {}… A game is its seed, its hero and its keys: equal inputs give equal bytes.",
         options.seed,
         info.rom_id.get(..12).unwrap_or(&info.rom_id)
@@ -40,7 +39,7 @@ pub(crate) fn run(setup: &Setup, options: &DemoOptions) -> anyhow::Result<Outcom
     forks::tell_fate(&stage, &forks);
     let best = forks::best(&forks).context("no fork was made")?;
     compare(&lab, &stage, &forks, best)?;
-    repeat(&lab, &main, best)?;
+    repeat(&lab, &stage, &main, best)?;
     adopt(&lab, &stage, &main, best)?;
     let movie = lab.movie(main.machine)?;
     write_new(&out, &movie)?;
@@ -49,14 +48,12 @@ pub(crate) fn run(setup: &Setup, options: &DemoOptions) -> anyhow::Result<Outcom
     speed::tell(setup, &lab, &stage, main.machine)?;
     stage.title("Your turn");
     let file = out.display();
-    for (command, what) in [
+    stage.commands(&[
         (format!("movie verify {file}"), "anyone can check it, from nothing but the file"),
         (format!("movie show {file} --every 50"), "look at it"),
         (format!("play --movie {file}"), "go on from where the explorer stopped"),
         ("mcp --movies ./movies".to_owned(), "hand the machine to an agent"),
-    ] {
-        outln!("nethack-lab {command:<36}  {what}");
-    }
+    ]);
     Ok(if good { Outcome::Good } else { Outcome::Failure })
 }
 
@@ -99,7 +96,7 @@ fn compare(lab: &Lab, stage: &Stage, forks: &[Fork], best: &Fork) -> anyhow::Res
             format!("{} {} / {}", field.field, value(&field.a), value(&field.b))
         })
         .collect();
-    stage::say(&format!(
+    stage.say(&format!(
         "{} cells of the screen and {} glyphs of the map differ; {} items of the inventory. Status: {}.",
         diff.cells.len(),
         diff.glyphs.len(),
@@ -110,13 +107,13 @@ fn compare(lab: &Lab, stage: &Stage, forks: &[Fork], best: &Fork) -> anyhow::Res
 }
 
 /// Plays the best fork's keys once more: a fork is a replay, byte for byte.
-fn repeat(lab: &Lab, main: &Snapshot, best: &Fork) -> anyhow::Result<()> {
+fn repeat(lab: &Lab, stage: &Stage, main: &Snapshot, best: &Fork) -> anyhow::Result<()> {
     let again = lab.fork(main.machine, None, best.luck, 1)?.pop().context("no fork was made")?;
     let batch = wire::Batch::forced(best.keys.clone());
     let again = lab.run(again.machine, again.revision, &batch, &Control::default())?.snapshot;
     let diff = lab.diff(best.snapshot.machine, again.machine)?;
     anyhow::ensure!(diff.images_same, "the same keys gave another image: this must not be");
-    stage::say(&format!(
+    stage.say(&format!(
         "{} played once more on a fresh fork, in whatever worker was free: the whole memory of the game is the same, all {} \
          bytes.",
         best.name, again.state_bytes
@@ -130,7 +127,7 @@ fn adopt(lab: &Lab, stage: &Stage, main: &Snapshot, best: &Fork) -> anyhow::Resu
     let mode = AdoptMode::State { take_luck: true };
     let adoption = lab.adopt(main.machine, main.revision, best.snapshot.machine, mode, &Control::default())?;
     let status = adoption.snapshot.frame.status.clone().unwrap_or_default();
-    stage::say(&format!(
+    stage.say(&format!(
         "Adopted: {} inputs later, at turn {}, {} with {} of {} hit points. Main's old line stays as a fork of its \
          own; the movie gets the fork's luck and keys.",
         adoption.inputs, adoption.snapshot.frame.turn, status.level_text, status.hp, status.hp_max
@@ -144,7 +141,7 @@ fn prove(lab: &Lab, stage: &Stage, movie: &[u8], out: &std::path::Path) -> anyho
     let report = lab.verify(movie, None, &Control::default())?;
     let exact = report.verdict == Verdict::Exact;
     let words = if exact { "exact, byte for byte".to_owned() } else { report.verdict.to_string() };
-    stage::say(&format!("{}: {} bytes, {} inputs.", out.display(), movie.len(), report.inputs_recorded));
+    stage.say(&format!("{}: {} bytes, {} inputs.", out.display(), movie.len(), report.inputs_recorded));
     stage.verdict(exact, &format!("replayed from power-on in a fresh worker: {words}"));
     Ok(exact)
 }

@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     match run(arguments) {
         Ok(status) => status,
         Err(error) => {
-            eprintln!("nethack-lab: {error:#}");
+            out::complain(&outcome::told(&error));
             outcome::of_error(&error).into()
         }
     }

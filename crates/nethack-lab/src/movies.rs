@@ -5,6 +5,9 @@ mod replay;
 mod show;
 mod verify;
 
+use std::path::Path;
+
+use anyhow::Context;
 use lab::LabError;
 use movie::{Finish, MarkKind, Recording};
 use serde_json::{Value, json};
@@ -29,7 +32,12 @@ pub(crate) fn run(setup: &Setup, command: MovieCommand) -> anyhow::Result<Outcom
 
 /// Reads a movie, or says why it is none.
 fn read(options: &MovieFile) -> anyhow::Result<Recording> {
-    parse(&read_movie(&options.file)?)
+    parse_file(&options.file, &read_movie(&options.file)?)
+}
+
+/// Reads the bytes of a movie's file, which an error names.
+pub(crate) fn parse_file(path: &Path, bytes: &[u8]) -> anyhow::Result<Recording> {
+    parse(bytes).with_context(|| path.display().to_string())
 }
 
 pub(crate) fn parse(bytes: &[u8]) -> anyhow::Result<Recording> {
@@ -42,7 +50,7 @@ fn info(options: &MovieFile) -> anyhow::Result<Outcome> {
     if options.json {
         outln!("{facts}");
     } else {
-        out!("{}", as_text(&facts, 0));
+        out!("{}", as_text(&in_order(facts), 0));
     }
     Ok(Outcome::Good)
 }
@@ -76,15 +84,46 @@ fn facts(recording: &Recording) -> Value {
     })
 }
 
-/// An object as indented lines, `name value`.
-fn as_text(value: &Value, depth: usize) -> String {
-    let Value::Object(fields) = value else { return String::new() };
+/// What a reader asks for first, and then the rest.
+const FIRST: [&str; 10] = [
+    "seed",
+    "hero",
+    "inputs",
+    "finish",
+    "engine_id",
+    "engine_is_ours",
+    "rom_id",
+    "rom_is_ours",
+    "nethack_version",
+    "creator",
+];
+
+/// The facts by name, the most asked for first.
+fn in_order(mut facts: Value) -> Vec<(String, Value)> {
+    let record = &facts["power_on"];
+    let (seed, character) = (record["core_seed"].clone(), &record["character"]);
+    let words = ["name", "alignment", "gender", "race", "role"].map(|field| character[field].as_str());
+    let open = if words.contains(&None) { " (the game draws the rest)" } else { "" };
+    let hero = words.into_iter().flatten().collect::<Vec<_>>().join(" ") + open;
+    facts["seed"] = seed;
+    facts["hero"] = hero.into();
+    let Value::Object(mut fields) = facts else { return Vec::new() };
+    let mut ordered: Vec<_> = FIRST.iter().filter_map(|name| fields.remove_entry(*name)).collect();
+    ordered.extend(fields);
+    ordered
+}
+
+/// Fields as indented lines, `name value`.
+fn as_text(fields: &[(String, Value)], depth: usize) -> String {
     let indent = "  ".repeat(depth);
     let mut text = String::new();
     for (name, value) in fields {
         let name = name.replace('_', " ");
         match value {
-            Value::Object(_) => text.push_str(&format!("{indent}{name}\n{}", as_text(value, depth + 1))),
+            Value::Object(object) => {
+                let inner: Vec<_> = object.clone().into_iter().collect();
+                text.push_str(&format!("{indent}{name}\n{}", as_text(&inner, depth + 1)));
+            }
             Value::Null => {}
             Value::String(value) => text.push_str(&format!("{indent}{name:<16} {value}\n")),
             value => text.push_str(&format!("{indent}{name:<16} {value}\n")),

@@ -23,6 +23,11 @@ pub(crate) fn write(text: Arguments<'_>, end: &str) {
     if error.kind() == ErrorKind::BrokenPipe {
         std::process::exit(0);
     }
-    eprintln!("nethack-lab: standard output can't be written: {error}");
+    complain(&format!("standard output can't be written: {error}"));
     std::process::exit(1);
+}
+
+/// Says on standard error what went wrong. It may have gone as well, with the terminal.
+pub(crate) fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "nethack-lab: {text}");
 }

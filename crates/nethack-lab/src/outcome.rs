@@ -53,3 +53,14 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Outcome {
         _ => Outcome::Failure,
     }
 }
+
+/// What to do about a movie of another engine.
+pub(crate) const OTHER_ROM: &str = "use --rom with the ROM that made it";
+
+/// An error in words, with what can be done about it where that is known.
+pub(crate) fn told(error: &anyhow::Error) -> String {
+    match error.downcast_ref::<LabError>() {
+        Some(LabError::RomMismatch { .. }) => format!("{error:#}: {OTHER_ROM}"),
+        _ => format!("{error:#}"),
+    }
+}

@@ -66,10 +66,11 @@ impl Paint {
         (0..ROWS).map(|row| self.row(screen, row, 0..width(row).min(COLUMNS))).collect()
     }
 
-    /// A screen in a frame of lines.
-    pub(crate) fn framed(self, screen: &Screen) -> String {
-        let edge = self.styled("2", &format!("+{}+", "-".repeat(COLUMNS)));
-        let bar = self.styled("2", "|");
+    /// A screen in a frame of lines; without sides it is no wider than the screen.
+    pub(crate) fn framed(self, screen: &Screen, sides: bool) -> String {
+        let corner = if sides { "+" } else { "" };
+        let edge = self.styled("2", &format!("{corner}{}{corner}", "-".repeat(COLUMNS)));
+        let bar = if sides { self.styled("2", "|") } else { String::new() };
         let mut text = format!("{edge}\n");
         for row in 0..ROWS {
             text.push_str(&format!("{bar}{}{bar}\n", self.row(screen, row, 0..COLUMNS)));

@@ -4,17 +4,21 @@ mod keeper;
 mod keyboard;
 mod terminal;
 
-use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+use anyhow::Context;
 use crossterm::event::{self, Event};
 use lab::{Boundary, Control, Lab, Snapshot, Stop};
+use movie::{Finish, Movie};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use crate::command_line::PlayOptions;
+use crate::movies;
 use crate::out::outln;
 use crate::outcome::{Outcome, Usage};
 use crate::setup::{Setup, read_movie};
@@ -23,7 +27,7 @@ use keeper::Keeper;
 use keyboard::Stroke;
 use terminal::Terminal;
 
-/// How long the terminal is waited for before signals are looked at again.
+/// How long the terminal is waited for before it is asked whether it is there, and signals are looked at.
 const POLL: Duration = Duration::from_millis(100);
 
 pub(crate) fn run(setup: &Setup, options: &PlayOptions) -> anyhow::Result<Outcome> {
@@ -32,45 +36,108 @@ pub(crate) fn run(setup: &Setup, options: &PlayOptions) -> anyhow::Result<Outcom
         return Err(Usage(hint.to_owned()).into());
     }
     terminal::check_size()?;
-    let (lab, game) = begin(setup, options)?;
-    let seed = game.power_on.core_seed;
-    let path = options.out.clone().map_or_else(|| free_path(seed.0), Ok)?;
-    let keeper = Keeper::new(&lab, &game, path)?;
-    let mut player = Player { lab, game, keeper, stopped: stop_on_signals()?, interrupted: false };
+    let (lab, game, past) = begin(setup, options)?;
+    let path = options.out.clone().map_or_else(|| free_path(game.power_on.core_seed.0), Ok)?;
+    let keeper = Keeper::new(&lab, &game, past.as_ref(), path)?;
+    let began = game.boundary;
+    let (events, stopped) = (listen()?, stop_on_signals()?);
+    let mut player = Player { lab, game, keeper, began, events, stopped, interrupted: false };
     let played = {
         let terminal = Terminal::enter()?;
         player.play(&terminal)
     };
     // The movie is kept whatever went wrong.
     let kept = player.keeper.finish(&player.lab, &player.game);
-    let game = &player.game;
-    if let Some(ended) = &game.ended {
-        outln!("The game is over: {}.", ended.text);
+    let kept = kept?;
+    if terminal::is_gone() {
+        // There is nobody to tell anything.
+        return Ok(Outcome::Good);
     }
-    match kept? {
-        Some(path) => outln!(
-            "Seed {seed}, {} inputs, turn {}: {file}\nGo on with `nethack-lab play --movie {file}`, check it with \
-             `nethack-lab movie verify {file}`.",
-            game.boundary,
-            game.frame.turn,
-            file = path.display(),
-        ),
-        None => outln!("No key was pressed, so no movie is kept."),
-    }
+    tell(&player.game, kept);
     played.map(|()| Outcome::Good)
 }
 
-fn begin(setup: &Setup, options: &PlayOptions) -> anyhow::Result<(Lab, Snapshot)> {
+/// Says what has come of the game and what can be done with its movie.
+fn tell(game: &Snapshot, kept: Option<&Path>) {
+    let seed = game.power_on.core_seed;
+    if let Some(ended) = &game.ended {
+        outln!("The game is over: {}.", ended.text);
+    }
+    let Some(file) = kept.map(Path::display) else {
+        outln!("Seed {seed}: no key was pressed, so no movie is kept.");
+        return;
+    };
+    outln!("Seed {seed}, {} inputs, turn {}: {file}", game.boundary, game.frame.turn);
+    if game.ended.is_some() {
+        let before = game.boundary.0.saturating_sub(1);
+        outln!(
+            "Its end is the end of the game; `nethack-lab play --movie {file} --at BOUNDARY` goes on from an earlier \
+             boundary, {before} or less."
+        );
+    } else {
+        outln!("Go on with `nethack-lab play --movie {file}`.");
+    }
+    outln!("Check it with `nethack-lab movie verify {file}`.");
+}
+
+/// The game to play, and the movie that it goes on from.
+fn begin(setup: &Setup, options: &PlayOptions) -> anyhow::Result<(Lab, Snapshot, Option<Movie>)> {
     if let Some(path) = &options.movie {
         let bytes = read_movie(path)?;
-        let lab = setup.lab()?;
-        let game = lab.open_movie(&bytes, false, &Control::default())?;
-        return Ok((lab, game));
+        return go_on(setup, bytes, options.at).with_context(|| path.display().to_string());
     }
     let record = options.power_on.power_on()?;
     let lab = setup.lab()?;
     let game = lab.new_game(record, false)?;
-    Ok((lab, game))
+    Ok((lab, game, None))
+}
+
+/// Goes on from a movie's end or from an earlier boundary of it.
+fn go_on(setup: &Setup, mut bytes: Vec<u8>, at: Option<u64>) -> anyhow::Result<(Lab, Snapshot, Option<Movie>)> {
+    let recording = movies::parse(&bytes)?;
+    let mut past = recording.movie;
+    let last = past.boundary();
+    let at = at.map_or(last, Boundary);
+    if at > last {
+        return Err(Usage(format!("--at {at}: the movie's last boundary is {last}")).into());
+    }
+    // An altered movie is refused below, as it is.
+    if at < last && recording.broken_chain.is_none() {
+        cut(&mut past, at);
+        bytes = movie::export(&past)?;
+    }
+    let lab = setup.lab()?;
+    let game = lab.open_movie(&bytes, false, &Control::default())?;
+    if let Some(ended) = &game.ended {
+        let before = at.0.saturating_sub(1);
+        let over = format!("the game is over at boundary {at} ({})", ended.text);
+        return Err(Usage(format!("{over}: name an earlier boundary with --at, {before} or less")).into());
+    }
+    Ok((lab, game, Some(past)))
+}
+
+/// Drops what lies beyond a boundary. The account keeps it: it has happened.
+fn cut(movie: &mut Movie, at: Boundary) {
+    movie.steps.truncate(usize::try_from(at.0).unwrap_or(usize::MAX));
+    movie.marks.retain(|mark| mark.at < at);
+    movie.finish = Finish::Open;
+    movie.account.seeks += 1;
+}
+
+/// Reads the terminal on a thread of its own: one that has gone away may never let a reader go.
+fn listen() -> anyhow::Result<Receiver<io::Result<Event>>> {
+    let (sender, events) = channel();
+    let read = move || {
+        loop {
+            let event = event::read();
+            let failed = event.is_err();
+            if sender.send(event).is_err() || failed {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new().name("terminal".to_owned()).spawn(read)?;
+    Ok(events)
 }
 
 /// The first of `play-SEED.movie`, `play-SEED-2.movie` … that is free.
@@ -96,6 +163,9 @@ struct Player {
     lab: Lab,
     game: Snapshot,
     keeper: Keeper,
+    /// Where it goes on from.
+    began: Boundary,
+    events: Receiver<io::Result<Event>>,
     stopped: Arc<AtomicBool>,
     /// The last stroke was Ctrl-C.
     interrupted: bool,
@@ -104,7 +174,7 @@ struct Player {
 impl Player {
     fn play(&mut self, terminal: &Terminal) -> anyhow::Result<()> {
         loop {
-            terminal.draw(&self.game, &self.note())?;
+            self.draw(terminal)?;
             let Some(stroke) = self.stroke(terminal)? else { return Ok(()) };
             let key = match stroke {
                 Stroke::Leave => return Ok(()),
@@ -116,28 +186,53 @@ impl Player {
             if self.game.ended.is_some() {
                 return Ok(());
             }
-            let report = self.lab.press(self.game.machine, self.game.revision, key)?;
-            self.game = report.snapshot;
-            if let Stop::Lost { key, reason } = report.stop {
-                anyhow::bail!("the engine did not survive key {key} and stands before it: {reason}");
-            }
-            self.keeper.keep(&self.lab, &self.game)?;
+            self.press(key)?;
         }
     }
 
-    /// Waits for a stroke; `None` when a signal asks to end.
+    /// Presses a key; the movie has it before it is shown.
+    fn press(&mut self, key: wire::Key) -> anyhow::Result<()> {
+        self.keeper.sends(key)?;
+        let before = self.game.boundary;
+        let report = match self.lab.press(self.game.machine, self.game.revision, key) {
+            Ok(report) => report,
+            Err(error) => {
+                self.keeper.not_pressed()?;
+                return Err(error.into());
+            }
+        };
+        self.game = report.snapshot;
+        if let Stop::Lost { key, reason } = report.stop {
+            self.keeper.lost(key)?;
+            anyhow::bail!("the engine did not survive key {key} and stands before it: {reason}");
+        }
+        if self.game.boundary == before { self.keeper.not_pressed() } else { self.keeper.pressed(key, &self.game) }
+    }
+
+    fn draw(&self, terminal: &Terminal) -> io::Result<()> {
+        // How to leave is worth a row of the map where there is none to spare.
+        let urgent = self.interrupted || self.game.boundary == self.began || self.game.ended.is_some();
+        terminal.draw(&self.game, &self.note(), urgent)
+    }
+
+    /// Waits for a stroke; `None` when a signal asks to end, or the terminal has gone.
     fn stroke(&self, terminal: &Terminal) -> anyhow::Result<Option<Stroke>> {
         while !self.stopped.load(Ordering::Relaxed) {
-            if !event::poll(POLL)? {
-                continue;
+            if terminal::is_gone() {
+                return Ok(None);
             }
-            match event::read()? {
+            let event = match self.events.recv_timeout(POLL) {
+                Ok(event) => event?,
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            };
+            match event {
                 Event::Key(key) => {
                     if let Some(stroke) = keyboard::stroke(key) {
                         return Ok(Some(stroke));
                     }
                 }
-                Event::Resize(..) => terminal.draw(&self.game, &self.note())?,
+                Event::Resize(..) => self.draw(terminal)?,
                 _ => {}
             }
         }

@@ -23,7 +23,7 @@ const TRIES_MAX: u64 = 2_000;
 
 pub(crate) fn run(setup: &Setup, options: &RecordOptions) -> anyhow::Result<Outcome> {
     let Policy::Explore = options.policy;
-    anyhow::ensure!(!options.out.exists(), "{} exists already", options.out.display());
+    anyhow::ensure!(!options.out.exists(), "{} exists already: name another file", options.out.display());
     let record = options.power_on.power_on()?;
     let player_seed = options.player_seed.unwrap_or(record.core_seed);
     let lab = setup.lab()?;
@@ -127,7 +127,8 @@ impl Recorder {
         );
         let tries = if self.tries > 0 { format!(", {} steps back", self.tries) } else { String::new() };
         format!(
-            "{file}: {} inputs, turn {}, {} (Xp {}), {bytes} bytes{tries}: {end}",
+            "{file}: seed {}, {} inputs, turn {}, {} (Xp {}), {bytes} bytes{tries}: {end}",
+            game.power_on.core_seed,
             game.boundary,
             game.frame.turn,
             status.level_text,

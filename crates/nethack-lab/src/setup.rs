@@ -63,14 +63,19 @@ pub(crate) fn read_movie(path: &Path) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Creates a file that must not exist yet.
+pub(crate) fn create_new(path: &Path) -> anyhow::Result<std::fs::File> {
+    let created = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
+    if created.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::AlreadyExists) {
+        anyhow::bail!("{} exists already: name another file", path.display());
+    }
+    created.with_context(|| format!("{} can't be written", path.display()))
+}
+
 /// Writes a file that must not exist yet.
 pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     use std::io::Write;
-    let mut file = std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .with_context(|| format!("{} can't be written", path.display()))?;
+    let mut file = create_new(path)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
     if written.is_err() {
         // Half a file would be taken for a whole one.

@@ -158,7 +158,12 @@ pub fn accepts(pending: &Pending, key: Key, expected: bool) -> bool {
         PendingKind::Command | PendingKind::Key => true,
         PendingKind::Count => byte != 0,
         // Without a prompt it is the rest of a command that began with a prefix, as in `Fh` or `m,`.
-        PendingKind::Direction => escape || pending.prompt.is_empty() || b"hjklyubnHJKLYUBN.s<>".contains(&byte),
+        PendingKind::Direction => {
+            escape
+                || pending.prompt.is_empty()
+                || (expected && byte.is_ascii_digit())
+                || b"hjklyubnHJKLYUBN.s<>".contains(&byte)
+        }
         PendingKind::Item => {
             escape
                 || b"?*,$-".contains(&byte)
@@ -205,7 +210,13 @@ mod tests {
             (PendingKind::Text, "Call it:", "", "", all.as_str()),
             (PendingKind::Menu, "", "", "", all.as_str()),
             (PendingKind::More, "", "", " ", " "),
-            (PendingKind::Direction, "In what direction?", "", ".<>BHJKLNUYbhjklnsuy", ".<>BHJKLNUYbhjklnsuy"),
+            (
+                PendingKind::Direction,
+                "In what direction?",
+                "",
+                ".<>BHJKLNUYbhjklnsuy",
+                ".0123456789<>BHJKLNUYbhjklnsuy",
+            ),
             (PendingKind::Direction, "", "", all.as_str(), all.as_str()),
         ] {
             assert_eq!(taken(kind, prompt, answers, false), unexpected, "{kind}");

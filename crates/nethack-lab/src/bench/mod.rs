@@ -124,6 +124,10 @@ fn print(figures: &Figures) {
         ("fork, key, frame through a worker", figures.fork_key_frame_us),
     ];
     println!("ROM {}", figures.rom_id);
+    println!(
+        "M0 is random keys, mostly moves, half of the questions escaped; M1 is a fighter that runs, rests and fights:"
+    );
+    println!("many turns a key. Both are the same keys each time. A run takes about 20 seconds.");
     for (what, speed) in speeds {
         println!("{what:<40} {speed:>10.0}");
     }

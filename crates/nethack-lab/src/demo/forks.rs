@@ -6,14 +6,11 @@ use std::time::Instant;
 use lab::{Lab, Luck, Snapshot};
 use wire::{EndKind, Key, Message, Seed};
 
-use crate::demo::stage::{self, Stage};
+use crate::demo::stage::Stage;
 use crate::explorer::Explorer;
 
 /// Keys played on each fork.
 const FORK_KEYS: usize = 300;
-
-/// Bytes of a story in the table.
-const STORY_BYTES: usize = 56;
 
 /// A future that was tried.
 pub(super) struct Fork {
@@ -53,7 +50,7 @@ fn plans() -> Vec<Plan> {
 /// Forks the main machine eight times and plays all forks at once.
 pub(super) fn explore(lab: &Lab, stage: &Stage, main: &Snapshot, explorer: &Explorer) -> anyhow::Result<Vec<Fork>> {
     stage.title(&format!("2. Eight forks from boundary {}, {FORK_KEYS} keys each", main.boundary));
-    stage::say(
+    stage.say(
         "Same luck: the random numbers that main itself will draw, so f1 is main's own future. New luck: other random numbers \
          from here on, to plan against chance instead of peeking.",
     );
@@ -67,7 +64,7 @@ pub(super) fn explore(lab: &Lab, stage: &Stage, main: &Snapshot, explorer: &Expl
     let keys: usize = forks.iter().map(|fork| fork.keys.len()).sum();
     let seconds = started.elapsed().as_secs_f64();
     stage.table(&HEADINGS, &forks.iter().map(row).collect::<Vec<_>>());
-    stage::say(&format!(
+    stage.say(&format!(
         "{keys} keys, each with its whole frame read by the explorer, in {seconds:.2} s over {} workers.",
         lab.info().workers
     ));
@@ -131,7 +128,7 @@ fn row(fork: &Fork) -> [String; 9] {
         Some(ended) => ended.text.clone(),
         None => fork.met.iter().rev().take(3).cloned().collect::<Vec<_>>().join(" "),
     };
-    let story = if story.is_empty() { "nothing much".to_owned() } else { shortened(&story) };
+    let story = if story.is_empty() { "nothing much".to_owned() } else { story };
     [
         fork.name.clone(),
         luck.to_owned(),
@@ -143,22 +140,6 @@ fn row(fork: &Fork) -> [String; 9] {
         format!("{}/{}", status.experience_level.unwrap_or(0), status.experience.unwrap_or(0)),
         story,
     ]
-}
-
-/// The beginning of a text, up to a whole word.
-fn shortened(text: &str) -> String {
-    if text.len() <= STORY_BYTES {
-        return text.to_owned();
-    }
-    let mut short = String::new();
-    for word in text.split(' ') {
-        if short.len() + word.len() > STORY_BYTES {
-            break;
-        }
-        short.push_str(word);
-        short.push(' ');
-    }
-    short + "…"
 }
 
 /// Says what would have become of main.

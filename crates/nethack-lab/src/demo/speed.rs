@@ -8,7 +8,7 @@ use machine::{Machine, SaveState, Stop};
 use wire::Key;
 
 use crate::demo::delete_all;
-use crate::demo::stage::{self, Stage};
+use crate::demo::stage::Stage;
 use crate::setup::Setup;
 
 /// Forks that are made to measure.
@@ -22,7 +22,7 @@ pub(super) fn tell(setup: &Setup, lab: &Lab, stage: &Stage, main: MachineId) -> 
     let started = Instant::now();
     let forks = lab.fork(main, None, Luck::Same, FORKS)?;
     let seconds = started.elapsed().as_secs_f64();
-    stage::say(&format!(
+    stage.say(&format!(
         "{FORKS} forks in {:.2} ms: {:.0} a second. A fork costs no process and no copy until it plays.",
         seconds * 1e3,
         FORKS as f64 / seconds
@@ -33,16 +33,16 @@ pub(super) fn tell(setup: &Setup, lab: &Lab, stage: &Stage, main: MachineId) -> 
         lab.press(fork.machine, fork.revision, Key(b's'))?;
     }
     let each = started.elapsed().as_secs_f64() / rounds as f64;
-    stage::say(&format!("A key on a fork, through a sandboxed worker, with the new frame: {:.0} µs.", each * 1e6));
+    stage.say(&format!("A key on a fork, through a sandboxed worker, with the new frame: {:.0} µs.", each * 1e6));
     delete_all(lab, forks.iter().map(|fork| fork.machine))?;
     if setup.is_built_in() {
-        in_process(lab, main)?;
+        in_process(lab, stage, main)?;
     }
     Ok(())
 }
 
 /// The machine itself, in this process: what a driver in Rust gets.
-fn in_process(lab: &Lab, main: MachineId) -> anyhow::Result<()> {
+fn in_process(lab: &Lab, stage: &Stage, main: MachineId) -> anyhow::Result<()> {
     let snapshot = lab.snapshot(main)?;
     let mut machine = Machine::open(rom::built_in())?;
     let keys: Vec<Key> = lab.history(main, lab::Boundary(0), usize::MAX)?.steps.iter().map(|step| step.key).collect();
@@ -68,7 +68,7 @@ fn in_process(lab: &Lab, main: MachineId) -> anyhow::Result<()> {
         machine.load(&state)?;
     }
     let load = started.elapsed().as_secs_f64() / f64::from(ROUNDS);
-    stage::say(&format!(
+    stage.say(&format!(
         "In one process, on one core: {rate:.0} keys a second; the whole game ({} KB) saved in {:.1} µs and loaded in {:.1} µs.",
         state.as_bytes().len() / 1_000,
         save * 1e6,

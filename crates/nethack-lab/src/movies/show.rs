@@ -10,7 +10,7 @@ use crate::paint::Paint;
 use crate::setup::{Setup, read_movie};
 
 pub(super) fn run(setup: &Setup, options: &ShowOptions) -> anyhow::Result<Outcome> {
-    let recording = super::parse(&read_movie(&options.file)?)?;
+    let recording = super::parse_file(&options.file, &read_movie(&options.file)?)?;
     let movie = &recording.movie;
     let last = movie.boundary();
     let to = options.at.map_or(last, Boundary);

@@ -1,12 +1,13 @@
 //! `movie verify`: whether a movie is true.
 
 use lab::{Boundary, Control, Desync, LabError, Urgency, Verdict, VerifyReport};
+use movie::CannotJudge;
 use serde_json::{Value, json};
 
 use crate::command_line::MovieFile;
 use crate::movies::Replay;
 use crate::out::{out, outln};
-use crate::outcome::Outcome;
+use crate::outcome::{OTHER_ROM, Outcome};
 use crate::paint::Paint;
 use crate::setup::{Setup, read_movie};
 
@@ -28,7 +29,8 @@ pub(super) fn run(setup: &Setup, options: &MovieFile) -> anyhow::Result<Outcome>
     if options.json {
         outln!("{}", as_json(&report, around.as_ref()));
     } else {
-        out!("{}", as_text(options, &report, around.as_ref()));
+        let end = end_in_words(&bytes, report.torn_bytes);
+        out!("{}", as_text(options, &report, &end, around.as_ref()));
     }
     Ok(Outcome::from(&report.verdict))
 }
@@ -89,31 +91,41 @@ fn as_json(report: &VerifyReport, around: Option<&Around>) -> Value {
     object
 }
 
-fn as_text(options: &MovieFile, report: &VerifyReport, around: Option<&Around>) -> String {
+/// What is to be said of a file that was never closed, or is not whole.
+fn end_in_words(bytes: &[u8], torn_bytes: usize) -> String {
+    let closed = movie::read(bytes).is_ok_and(|recording| recording.is_closed());
+    match (torn_bytes, closed) {
+        (0, true) => String::new(),
+        (0, false) => " (it has no end line: it may go on)".to_owned(),
+        (torn, true) => format!(" ({torn} torn bytes at its end were left out)"),
+        (torn, false) => format!(" (it has no end line: it may go on; {torn} torn bytes at its end were left out)"),
+    }
+}
+
+fn as_text(options: &MovieFile, report: &VerifyReport, end: &str, around: Option<&Around>) -> String {
     let paint = Paint::for_stdout();
     let file = options.file.display();
     let inputs = report.inputs;
-    let torn = match report.torn_bytes {
-        0 => String::new(),
-        bytes => format!(" ({bytes} torn bytes at its end were left out)"),
-    };
     let verdict = match &report.verdict {
         Verdict::Exact => {
             let state = report.state.map_or_else(String::new, |state| format!("\n  state {state}"));
-            format!("{}: {inputs} inputs, the same byte for byte{torn}{state}", paint.styled("1;32", "exact"))
+            format!("{}: {inputs} inputs, the same byte for byte{end}{state}", paint.styled("1;32", "exact"))
         }
         Verdict::SamePlay => {
             let word = paint.styled("1;32", "same-play");
-            format!("{word}: {inputs} inputs, another ROM of the same engine, and it plays the same{torn}")
+            format!("{word}: {inputs} inputs, another ROM of the same engine, and it plays the same{end}")
         }
-        other => paint.styled("1;31", &other.to_string()),
+        other @ Verdict::CannotJudge(CannotJudge::OtherEngine { .. }) => {
+            paint.styled("1;31", &format!("{other}: {OTHER_ROM}"))
+        }
+        other => format!("{}{end}", paint.styled("1;31", &other.to_string())),
     };
     let mut text = format!("{file}: {verdict}\n");
     if let Some(around) = around {
         text.push_str("\nThe screen at which that input was pressed, the last one in common:\n");
-        text.push_str(&paint.framed(&around.common));
+        text.push_str(&paint.framed(&around.common, true));
         text.push_str("What the replay shows after it (of what the movie saw, the file holds a check only):\n");
-        text.push_str(&paint.framed(&around.replayed));
+        text.push_str(&paint.framed(&around.replayed, true));
     }
     text
 }

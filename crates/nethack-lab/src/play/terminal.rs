@@ -11,10 +11,14 @@ use crossterm::terminal::{
 };
 use crossterm::{execute, queue};
 use lab::Snapshot;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use wire::{COLUMNS, ROWS};
 
 use crate::outcome::Usage;
 use crate::paint::Paint;
+
+/// The map's last row, which is mostly blank.
+const NOTE_ROW: u16 = ROWS as u16 - 3;
 
 /// A terminal in raw mode, on its other screen. It is as it was when this is dropped, also by a panic.
 pub(super) struct Terminal(());
@@ -50,8 +54,8 @@ impl Terminal {
         Ok(terminal)
     }
 
-    /// Shows a machine, and a note below it where there is room.
-    pub(super) fn draw(&self, game: &Snapshot, note: &str) -> io::Result<()> {
+    /// Shows a machine, and a note below it where there is room. An urgent note stands on the map where there is none.
+    pub(super) fn draw(&self, game: &Snapshot, note: &str, urgent: bool) -> io::Result<()> {
         // Whoever holds a terminal has entered it.
         let Self(()) = self;
         let mut out = io::stdout().lock();
@@ -70,11 +74,21 @@ impl Terminal {
         if usize::from(rows) > ROWS {
             let note = paint.styled("2", note);
             queue!(out, MoveTo(0, ROWS as u16), Print(note), Clear(ClearType::FromCursorDown))?;
+        } else if urgent {
+            queue!(out, MoveTo(0, NOTE_ROW), Print(paint.styled("7", note)))?;
         }
         let cursor = screen.cursor;
         queue!(out, MoveTo(cursor.column.into(), cursor.row.into()), Show, EndSynchronizedUpdate)?;
         out.flush()
     }
+}
+
+/// Whether the terminal on standard input was closed from the other side.
+pub(super) fn is_gone() -> bool {
+    let stdin = io::stdin();
+    let mut asked = [PollFd::new(&stdin, PollFlags::empty())];
+    let answer = poll(&mut asked, Some(&Timespec::default()));
+    answer.is_ok() && asked.iter().any(|fd| fd.revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL))
 }
 
 impl Drop for Terminal {

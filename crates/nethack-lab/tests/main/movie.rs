@@ -22,6 +22,9 @@ fn a_recorded_game_verifies_as_exact_and_shows_its_screens() {
     let info = bed.expect(0, "movie info game.movie --json").json();
     assert_eq!(info["inputs"], 120);
     assert_eq!(info["power_on"]["core_seed"], "11");
+    let text = bed.expect(0, "movie info game.movie").out;
+    let first: Vec<&str> = text.lines().take(4).filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(first, ["seed", "hero", "inputs", "finish"], "{text}");
     let verdict = bed.expect(0, "movie verify game.movie --json").json();
     assert_eq!((&verdict["verdict"], &verdict["inputs"]), (&"exact".into(), &120.into()));
     let last = bed.expect(0, "movie show game.movie").out;
@@ -35,6 +38,25 @@ fn a_recorded_game_verifies_as_exact_and_shows_its_screens() {
     let keys = bed.expect(0, "movie keys game.movie --json").json();
     assert_eq!(keys["keys"].as_array().map(Vec::len), Some(120));
     assert_eq!(bed.files(), ["game.movie"]);
+}
+
+#[test]
+fn a_torn_movie_says_so_beside_its_verdict() {
+    let bed = Bed::new();
+    let game = fs::read(bed.record("game.movie", 11, 40)).expect("read");
+    assert!(!bed.expect(0, "movie verify game.movie").out.contains("end"));
+    fs::write(bed.path("torn.movie"), &game[..game.len() - 5]).expect("written");
+    let text = bed.expect(0, "movie verify torn.movie").out;
+    assert!(text.contains("it has no end line: it may go on") && text.contains("torn bytes"), "{text}");
+}
+
+#[test]
+fn a_drawn_seed_is_told() {
+    let bed = Bed::new();
+    let told = bed.expect(0, "movie record --keys 5 -o drawn.movie").out;
+    let info = bed.expect(0, "movie info drawn.movie --json").json();
+    let seed = info["power_on"]["core_seed"].as_str().expect("a seed");
+    assert!(told.contains(&format!("seed {seed},")), "{told}");
 }
 
 #[test]
@@ -87,7 +109,11 @@ fn what_cannot_be_judged_exits_with_3() {
         assert_eq!(verdict["verdict"], "cannot-judge", "{file}: {verdict}");
         assert!(verdict["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{verdict}");
     }
-    bed.expect(3, "movie info text.movie");
+    for command in ["movie info text.movie", "movie show text.movie"] {
+        let ran = bed.expect(3, command);
+        assert!(ran.err.contains("text.movie: "), "{command}: {}", ran.err);
+    }
+    assert!(bed.expect(3, "movie verify other.movie").out.contains("use --rom with the ROM that made it"));
 }
 
 #[test]

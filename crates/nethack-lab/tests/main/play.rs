@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bed::{Bed, executable};
 
@@ -59,6 +60,11 @@ impl Seat {
 
     fn press(&mut self, keys: &[u8]) {
         self.writer.write_all(keys).and_then(|()| self.writer.flush()).expect("keys are taken");
+    }
+
+    fn signal(&self, signal: Signal) {
+        let process = self.child.process_id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
+        kill_process(process.expect("a process"), signal).expect("sent");
     }
 
     /// Reads to the end; gives the exit status.
@@ -117,19 +123,105 @@ fn a_game_is_played_recorded_and_gone_on_from() {
     let keys = bed.expect(0, "movie keys more.movie --json").json();
     assert_eq!(keys["keys"], serde_json::json!(["s", "l", "s", "CTRL_C"]));
     bed.expect(0, "movie verify more.movie");
-    assert_eq!(bed.files(), ["ann.movie", "more.movie"]);
+    // And once more, from before the first key.
+    let mut seat = Seat::take(bed.dir(), (30, 100), "play --movie more.movie --at 1 -o other.movie");
+    seat.await_text("input 1");
+    seat.press(b".");
+    seat.await_text("input 2");
+    seat.press(b"\x1c");
+    assert_eq!(seat.leave(), 0, "{}", seat.seen);
+    let keys = bed.expect(0, "movie keys other.movie --json").json();
+    assert_eq!(keys["keys"], serde_json::json!(["s", "."]));
+    let info = bed.expect(0, "movie info other.movie --json").json();
+    assert_eq!((&info["claimed"]["inputs"], &info["claimed"]["seeks"]), (&5.into(), &1.into()), "{info}");
+    bed.expect(0, "movie verify other.movie");
+    assert_eq!(bed.files(), ["ann.movie", "more.movie", "other.movie"]);
+}
+
+#[test]
+fn a_saved_game_is_over_and_goes_on_from_an_earlier_boundary_only() {
+    let bed = Bed::new();
+    let mut seat = Seat::take(bed.dir(), (30, 100), "play --seed 8 -o saved.movie");
+    seat.await_text("input 0");
+    seat.press(b"S");
+    seat.await_text("input 1");
+    seat.press(b"y");
+    seat.await_text("any key leaves");
+    seat.press(b"s");
+    assert_eq!(seat.leave(), 0, "{}", seat.seen);
+    assert!(seat.seen.contains("--movie saved.movie --at BOUNDARY"), "{}", seat.seen);
+    assert!(!seat.seen.contains("Go on with"), "{}", seat.seen);
+    bed.expect(0, "movie verify saved.movie");
+    let mut seat = Seat::take(bed.dir(), (30, 100), "play --movie saved.movie");
+    assert_eq!(seat.leave(), 2, "{}", seat.seen);
+    assert!(seat.seen.contains("saved.movie: the game is over") && seat.seen.contains("--at"), "{}", seat.seen);
+    let mut seat = Seat::take(bed.dir(), (30, 100), "play --movie saved.movie --at 9");
+    assert_eq!(seat.leave(), 2, "{}", seat.seen);
+    let mut seat = Seat::take(bed.dir(), (30, 100), "play --movie saved.movie --at 1");
+    seat.await_text("input 1");
+    seat.press(b"\x1c");
+    assert_eq!(seat.leave(), 0, "{}", seat.seen);
+    assert_eq!(bed.files(), ["saved.movie"]);
+}
+
+#[test]
+fn a_killed_game_has_lost_no_key_that_was_shown() {
+    let bed = Bed::new();
+    let mut seat = Seat::take(bed.dir(), (30, 100), "play --seed 8 -o killed.movie");
+    for keys in 0..7 {
+        seat.await_text(&format!("input {keys}"));
+        seat.press(b"s");
+    }
+    seat.await_text("input 7");
+    seat.signal(Signal::KILL);
+    seat.await_end();
+    let verdict = bed.expect(0, "movie verify killed.movie");
+    assert!(verdict.out.contains("exact: 7 inputs"), "{}", verdict.out);
+    assert!(verdict.out.contains("it has no end line"), "{}", verdict.out);
+    let mut seat = Seat::take(bed.dir(), (30, 100), "play --movie killed.movie -o more.movie");
+    seat.await_text("input 7");
+    seat.press(b"s");
+    seat.await_text("input 8");
+    seat.press(b"\x1c");
+    assert_eq!(seat.leave(), 0, "{}", seat.seen);
+    let verdict = bed.expect(0, "movie verify more.movie").out;
+    assert!(verdict.contains("exact: 8 inputs") && !verdict.contains("no end line"), "{verdict}");
+}
+
+#[test]
+fn a_terminal_that_goes_away_ends_the_game_and_keeps_its_movie() {
+    let bed = Bed::new();
+    let mut seat = Seat::take(bed.dir(), (30, 100), "play --seed 8 -o alone.movie");
+    seat.await_text("input 0");
+    seat.press(b"s");
+    seat.await_text("input 1");
+    let Seat { master, mut child, mut writer, output, .. } = seat;
+    // The reader ends with the next text that nobody wants, and the terminal with its last user.
+    drop(output);
+    writer.write_all(b"s").expect("a key is taken");
+    drop((writer, master));
+    let mut killer = child.clone_killer();
+    let (sender, ended) = channel();
+    std::thread::spawn(move || sender.send(child.wait()));
+    if ended.recv_timeout(PATIENCE).is_err() {
+        killer.kill().expect("killed");
+        panic!("it did not end without its terminal");
+    }
+    let verdict = bed.expect(0, "movie verify alone.movie --json").json();
+    assert!(verdict["inputs"].as_u64().is_some_and(|inputs| inputs >= 1), "{verdict}");
+    assert!(!bed.expect(0, "movie verify alone.movie").out.contains("no end line"));
+    assert_eq!(bed.files(), ["alone.movie"]);
 }
 
 #[test]
 fn a_signal_leaves_terminal_and_movie_in_order() {
     let bed = Bed::new();
     let mut seat = Seat::take(bed.dir(), (24, 80), "play --seed 8 -o killed.movie");
-    // At 24 rows there is no room for the note: the status line tells that the game is there.
-    seat.await_text("Dlvl:1");
+    // At 24 rows there is no room for the note, so it stands on the map until the first key.
+    seat.await_text("Ctrl-\\ leaves");
     seat.press(b"s");
     seat.await_text("T:2");
-    let process = seat.child.process_id().and_then(|id| rustix::process::Pid::from_raw(id.try_into().ok()?));
-    rustix::process::kill_process(process.expect("a process"), rustix::process::Signal::TERM).expect("sent");
+    seat.signal(Signal::TERM);
     seat.leave();
     seat.check_restored();
     assert!(bed.expect(0, "movie verify killed.movie").out.contains("exact: 1 inputs"));
@@ -143,6 +235,7 @@ fn a_game_without_a_key_and_a_small_terminal_leave_nothing() {
     seat.await_text("Dlvl:1");
     seat.press(b"\x1c");
     assert_eq!(seat.leave(), 0, "{}", seat.seen);
+    assert!(seat.seen.contains("Seed 8: no key was pressed"), "{}", seat.seen);
     let mut seat = Seat::take(bed.dir(), (20, 80), "play --seed 8");
     assert_eq!(seat.leave(), 2, "{}", seat.seen);
     assert!(seat.seen.contains("NetHack needs 80 and 24"), "{}", seat.seen);

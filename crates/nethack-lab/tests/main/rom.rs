@@ -20,7 +20,8 @@ fn an_existing_file_is_never_touched() {
     let bed = Bed::new();
     fs::write(bed.path("taken"), "mine").expect("written");
     for arguments in ["rom export taken", "demo --out taken", "movie record --seed 1 --keys 5 -o taken"] {
-        bed.expect(1, arguments);
+        let ran = bed.expect(1, arguments);
+        assert!(ran.err.contains("taken exists already: name another file"), "{arguments}: {}", ran.err);
     }
     assert_eq!(fs::read_to_string(bed.path("taken")).expect("read"), "mine");
     assert_eq!(bed.files(), ["taken"]);

@@ -21,6 +21,10 @@ fn wrong_commands_exit_with_2_and_leave_nothing() {
         "--rom no-such-file rom",
         "mcp --resume latest",
         "play --movie a.movie --seed 1",
+        "play --at 1",
+        "mcp --movies journals --resume latest --seed 7",
+        "mcp --resume a.movie --role samurai",
+        "mcp --resume a.movie --allow-debug",
         "play",
     ] {
         let ran = bed.expect(2, arguments);
