@@ -9,6 +9,7 @@ use machine::Machine;
 use nle::{Difference, Import, NleError};
 use wire::{Batch, KEYS_MAX};
 
+use crate::out::outln;
 use crate::outcome::{Outcome, Usage};
 use crate::setup::{Setup, write_new};
 
@@ -61,7 +62,7 @@ fn compare(setup: &Setup, options: &CompareOptions) -> anyhow::Result<Outcome> {
     for file in &options.files {
         match nle::compare(file, &mut machine, &mut |_| {}) {
             Ok(report) => match report.difference {
-                None => println!("{}: all {} steps agree", file.display(), report.agreed),
+                None => outln!("{}: all {} steps agree", file.display(), report.agreed),
                 Some(difference) => {
                     print!("{}: {} steps agree; {}", file.display(), report.agreed, told(&difference));
                     outcome = if outcome == Outcome::Usage { outcome } else { Outcome::Failure };
@@ -103,7 +104,7 @@ fn import(setup: &Setup, options: &ImportOptions) -> anyhow::Result<Outcome> {
     }
     let bytes = lab.movie(game.machine)?;
     write_new(&options.out, &bytes).context("the movie")?;
-    println!("{}: {} inputs, turn {}, {} bytes", options.out.display(), game.boundary, game.frame.turn, bytes.len());
+    outln!("{}: {} inputs, turn {}, {} bytes", options.out.display(), game.boundary, game.frame.turn, bytes.len());
     Ok(Outcome::Good)
 }
 

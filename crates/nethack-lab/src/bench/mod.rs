@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use serde::Serialize;
 
+use crate::out::outln;
+
 /// What a run measures. Times are medians over rounds, in microseconds; speeds are per second of one thread.
 #[derive(Debug, Serialize)]
 pub(crate) struct Figures {
@@ -90,7 +92,7 @@ pub(crate) fn run(json: bool) -> Result<()> {
     figures.fork_key_frame_us = fork_key_frame_us;
     figures.load_average = load_average;
     if json {
-        println!("{}", serde_json::to_string_pretty(&figures)?);
+        outln!("{}", serde_json::to_string_pretty(&figures)?);
     } else {
         print(&figures);
     }
@@ -123,21 +125,18 @@ fn print(figures: &Figures) {
         ("power-on with options not seen before", figures.power_on_cold_us),
         ("fork, key, frame through a worker", figures.fork_key_frame_us),
     ];
-    println!("ROM {}", figures.rom_id);
-    println!(
+    outln!("ROM {}", figures.rom_id);
+    outln!(
         "M0 is random keys, mostly moves, half of the questions escaped; M1 is a fighter that runs, rests and fights:"
     );
-    println!("many turns a key. Both are the same keys each time. A run takes about 20 seconds.");
+    outln!("many turns a key. Both are the same keys each time. A run takes about 20 seconds.");
     for (what, speed) in speeds {
-        println!("{what:<40} {speed:>10.0}");
+        outln!("{what:<40} {speed:>10.0}");
     }
     for (what, time) in times {
-        println!("{what:<40} {time:>10.1} µs");
+        outln!("{what:<40} {time:>10.1} µs");
     }
-    println!("{:<40} {:>10} bytes", "image, early", image_bytes.early);
-    println!("{:<40} {:>10} bytes", "image, deep", image_bytes.deep);
-    println!(
-        "load average at the start: {}; {} cores; medians of {ROUNDS} rounds",
-        figures.load_average, figures.cores
-    );
+    outln!("{:<40} {:>10} bytes", "image, early", image_bytes.early);
+    outln!("{:<40} {:>10} bytes", "image, deep", image_bytes.deep);
+    outln!("load average at the start: {}; {} cores; medians of {ROUNDS} rounds", figures.load_average, figures.cores);
 }
