@@ -8,11 +8,8 @@ use super::{Explorer, Place, View};
 /// How far the hero goes out of its way for a thing, in the units of routes.
 const DETOUR: u32 = 4 * 12;
 
-const WANTED: &[&str] = &[
-    "gold piece",
-    "dagger",
-    "dart",
-    "shuriken",
+/// Food that keeps and is worth a detour.
+const PROVISIONS: &[&str] = &[
     "food ration",
     "cram ration",
     "lembas",
@@ -28,6 +25,14 @@ const WANTED: &[&str] = &[
     "fortune cookie",
     "candy bar",
     "tripe ration",
+];
+
+/// Other things that are.
+const WANTED: &[&str] = &[
+    "gold piece",
+    "dagger",
+    "dart",
+    "shuriken",
     "potion",
     "scroll",
     "helmet",
@@ -39,6 +44,13 @@ const WANTED: &[&str] = &[
     "mithril",
     "arrow",
 ];
+
+/// Food that is eaten where it is carried already, but not gone for.
+const SNACKS: &[&str] = &["slime mold", "sprig", "clove", "lump of royal jelly", "cream pie", "kelp frond"];
+
+fn names_any(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.contains(word))
+}
 
 /// Corpses that do a hero good, or no harm, while they are fresh.
 const HARMLESS: &[&str] = &[
@@ -113,36 +125,14 @@ pub(super) fn is_safe_corpse(text: &str) -> bool {
 
 /// Whether an item is food to be carried and eaten without a thought.
 pub(super) fn is_meal(text: &str) -> bool {
-    let food = [
-        "food ration",
-        "cram ration",
-        "lembas",
-        "K-ration",
-        "C-ration",
-        "apple",
-        "orange",
-        "pear",
-        "banana",
-        "melon",
-        "carrot",
-        "pancake",
-        "fortune cookie",
-        "candy bar",
-        "slime mold",
-        "sprig",
-        "clove",
-        "lump of royal jelly",
-        "cream pie",
-        "kelp frond",
-        "tripe ration",
-    ];
-    food.iter().any(|word| text.contains(word)) && !text.contains("unpaid") && !text.contains("cursed tin")
+    let is_food = names_any(text, PROVISIONS) || names_any(text, SNACKS);
+    is_food && !names_any(text, &["unpaid", "cursed tin"])
 }
 
 /// Whether a thing on the floor is worth its weight.
 pub(super) fn is_wanted(text: &str) -> bool {
-    WANTED.iter().any(|word| text.contains(word))
-        && !["for sale", "no charge", "unpaid", "corpse", "statue"].iter().any(|word| text.contains(word))
+    let is_worth_it = names_any(text, PROVISIONS) || names_any(text, WANTED);
+    is_worth_it && !names_any(text, &["for sale", "no charge", "unpaid", "corpse", "statue"])
 }
 
 impl Explorer {
