@@ -29,6 +29,7 @@ const INFO: &[Field] = &[
     ("movies_dir", Kind::Text, ""),
     ("out_dir", Kind::Text, ""),
     ("resumed", Kind::Object, ""),
+    ("viewer", Kind::Text, "The address of a page that shows the machines."),
     ("workers", Kind::Object, ""),
     ("limits", Kind::Object, ""),
 ];
@@ -60,6 +61,7 @@ impl ToolArguments for Info {
             .with("movies_dir", session.movies.as_ref().map(|path| path.display().to_string()))
             .with("out_dir", session.out_dir.as_ref().map(|path| path.display().to_string()))
             .with("resumed", session.resumed.clone())
+            .with("viewer", session.viewer.get().cloned())
             .with("workers", json!({"count": lab.workers, "lost": lab.workers_lost}))
             .with(
                 "limits",

@@ -64,8 +64,10 @@ mod failure;
 mod files;
 mod names;
 mod operations;
+mod roster;
 mod schema;
 mod session;
 
-pub use options::{McpLimits, McpOptions, ServeError};
+pub use options::{Begin, McpLimits, McpOptions, ServeError, StartViewer};
+pub use roster::Roster;
 pub use serve::serve_stdio;

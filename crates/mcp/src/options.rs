@@ -1,8 +1,11 @@
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use lab::{LabError, LabOptions, ResumeFrom};
 use wire::PowerOn;
+
+use crate::Roster;
 
 /// How an MCP server is set up.
 #[derive(Clone, Debug)]
@@ -17,6 +20,21 @@ pub struct McpOptions {
     pub power_on: Option<PowerOn>,
     /// What is refused.
     pub limits: McpLimits,
+    /// Somebody who looks on.
+    pub viewer: Option<StartViewer>,
+}
+
+/// Begins to show a server's machines, and says where they are to be seen.
+#[derive(Clone)]
+pub struct StartViewer(pub Arc<Begin>);
+
+/// What is called once, when the machines are there.
+pub type Begin = dyn Fn(Roster) -> std::io::Result<String> + Send + Sync;
+
+impl std::fmt::Debug for StartViewer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StartViewer")
+    }
 }
 
 /// What an MCP server refuses by size or number, beside the limits of its lab.
@@ -40,7 +58,7 @@ impl McpOptions {
     /// A server over a lab with these options: no directory to export to, no game to begin with, default limits.
     #[must_use]
     pub fn new(lab: LabOptions) -> Self {
-        Self { lab, out_dir: None, resume: None, power_on: None, limits: McpLimits::default() }
+        Self { lab, out_dir: None, resume: None, power_on: None, limits: McpLimits::default(), viewer: None }
     }
 }
 

@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::gate;
 use crate::handler::Handler;
 use crate::options::{McpOptions, ServeError};
+use crate::roster::Roster;
 use crate::session::{Session, resumed_note};
 
 /// How long calls may go on once the client has closed its stream, before they are asked to stop.
@@ -28,7 +29,12 @@ const PIPE_BYTES: usize = 256 << 10;
 /// # Errors
 /// The lab can't be set up, the journal can't be resumed, or the streams fail.
 pub fn serve_stdio(options: McpOptions) -> Result<ExitCode, ServeError> {
+    let viewer = options.viewer.clone();
     let session = Arc::new(set_up(options)?);
+    if let Some(viewer) = viewer {
+        let address = (viewer.0)(Roster::new(&session))?;
+        let _ = session.viewer.set(address);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let served = runtime.block_on(serve(Arc::clone(&session)));
     session.cancel_all();
@@ -38,7 +44,7 @@ pub fn serve_stdio(options: McpOptions) -> Result<ExitCode, ServeError> {
 }
 
 fn set_up(options: McpOptions) -> Result<Session, ServeError> {
-    let McpOptions { mut lab, out_dir, resume, power_on, limits } = options;
+    let McpOptions { mut lab, out_dir, resume, power_on, limits, viewer: _ } = options;
     // Room for the main machine and for the next one while the old is still there.
     lab.limits.machines = lab.limits.machines.max(limits.forks.saturating_add(2));
     if let Some(path) = &out_dir {

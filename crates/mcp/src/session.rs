@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use lab::{Cancel, Lab, LabError, Lifecycle, MachineId, Resumed, Revision, Snapshot};
 use serde_json::{Map, Value, json};
@@ -22,6 +22,8 @@ pub(crate) struct Session {
     pub(crate) movies: Option<PathBuf>,
     /// What was resumed at the start, for `info`.
     pub(crate) resumed: Option<Value>,
+    /// Where the machines are to be seen, for `info`.
+    pub(crate) viewer: OnceLock<String>,
     pub(crate) operations: Operations,
     /// Held while a game begins, so that two calls can't both find the place free.
     pub(crate) beginning: Mutex<()>,
@@ -44,6 +46,7 @@ impl Session {
             out_dir,
             movies,
             resumed: None,
+            viewer: OnceLock::new(),
             operations: Operations::default(),
             beginning: Mutex::default(),
             names: Mutex::default(),

@@ -1,5 +1,6 @@
 //! The command line and its help.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -38,6 +39,8 @@ pub(crate) enum Command {
     Mcp(Box<McpOptions>),
     /// Play in the terminal; the game is recorded as a movie
     Play(Box<PlayOptions>),
+    /// Show a movie, or a journal that is still being written, as a page in a browser
+    Watch(WatchOptions),
     /// Look at movies, check them, record one
     #[command(subcommand)]
     Movie(MovieCommand),
@@ -90,6 +93,13 @@ pub(crate) struct McpOptions {
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) power_on: PowerOnOptions,
+    /// Show the games as a page in a browser; the address is told on standard error and by `info` [default address:
+    /// 127.0.0.1 with a free port]
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "127.0.0.1:0", value_parser = address)]
+    pub(crate) viewer: Option<SocketAddr>,
+    /// Let --viewer take an address that other machines can reach: whoever can, may look on
+    #[arg(long, requires = "viewer")]
+    pub(crate) viewer_public: bool,
     #[command(flatten)]
     pub(crate) limits: McpLimitOptions,
     /// Begin with a game in NetHack's debug mode, which sees and changes what no player can; its movie says so
@@ -128,6 +138,22 @@ pub(crate) struct McpLimitOptions {
     /// CPU time that one key may take
     #[arg(long, value_name = "MS", default_value_t = 60_000)]
     pub(crate) key_cpu_ms: u64,
+}
+
+/// `watch`
+#[derive(Args, Debug)]
+#[command(after_help = "The first line that is printed is the page's address.\n\nExamples:\n  nethack-lab watch \
+                        game.movie\n  nethack-lab watch movies/0003.journal --listen 127.0.0.1:8080")]
+pub(crate) struct WatchOptions {
+    /// A movie, or a journal: what is written to it meanwhile is shown too
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Where the page is served; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0", value_parser = address)]
+    pub(crate) listen: SocketAddr,
+    /// Let --listen take an address that other machines can reach: whoever can, may look on
+    #[arg(long)]
+    pub(crate) public: bool,
 }
 
 /// `play`
@@ -169,6 +195,11 @@ pub(crate) enum MovieCommand {
                             --every 50"
     )]
     Show(ShowOptions),
+    /// Write a movie as a recording that terminal players play, as pictures or as text
+    ///
+    /// The movie is verified first; of one that does not replay here nothing is written.
+    #[command(after_help = EXPORT_AFTER_HELP)]
+    Export(Box<ExportOptions>),
     /// Tell the keys of a movie, by name, one line for each run at a boundary
     Keys(MovieFile),
     /// Record a game that the explorer plays
@@ -199,6 +230,59 @@ pub(crate) struct ShowOptions {
     /// Show the screen after every N inputs, and the last
     #[arg(long, value_name = "N", conflicts_with = "at", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) every: Option<u64>,
+}
+
+const EXPORT_AFTER_HELP: &str = "\
+A file or directory that exists is never touched. Frames are those at multiples of --every, and the last.
+
+Exit status: 0 written; 1 desync or failure; 2 usage; 3 cannot judge.
+
+Examples:
+  nethack-lab movie export game.movie --ttyrec game.ttyrec      play it with ttyplay
+  nethack-lab movie export game.movie --cast game.cast          play it with asciinema
+  nethack-lab movie export game.movie --png end.png             the last screen as a picture
+  nethack-lab movie export game.movie --png shots --every 100   a directory of pictures";
+
+/// `movie export`
+#[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("formats").required(true).multiple(true).args(["ttyrec", "cast", "png", "text"]))]
+pub(crate) struct ExportOptions {
+    /// The movie
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Write a ttyrec: every frame, for players of terminal recordings
+    #[arg(long, value_name = "OUT")]
+    pub(crate) ttyrec: Option<PathBuf>,
+    /// Write an asciicast, version 2: every frame, for asciinema
+    #[arg(long, value_name = "OUT")]
+    pub(crate) cast: Option<PathBuf>,
+    /// Write the last screen as a picture; with --every, a directory of pictures
+    #[arg(long, value_name = "OUT")]
+    pub(crate) png: Option<PathBuf>,
+    /// Write the last screen as text; with --every, many screens
+    #[arg(long, value_name = "OUT")]
+    pub(crate) text: Option<PathBuf>,
+    /// The picture or the text of this boundary: after so many inputs
+    #[arg(long, value_name = "BOUNDARY", conflicts_with_all = ["ttyrec", "cast", "from", "to", "every"])]
+    pub(crate) at: Option<u64>,
+    /// Begin at this boundary [default: 0]
+    #[arg(long, value_name = "BOUNDARY")]
+    pub(crate) from: Option<u64>,
+    /// End at this boundary [default: the movie's last]
+    #[arg(long, value_name = "BOUNDARY")]
+    pub(crate) to: Option<u64>,
+    /// Take every Nth boundary, and the last [default: all, or of pictures and texts the last alone]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) every: Option<u64>,
+    /// Inputs in a second of a recording; a game has no time of its own
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) inputs_per_second: u32,
+    /// Tell the keys too, in the asciicast (events of the kind "i")
+    #[arg(long, requires = "cast")]
+    pub(crate) keys: bool,
+    /// Size of a picture: 1 is 640 x 384, 2 is 1280 x 768
+    #[arg(long, value_name = "1|2", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
+    pub(crate) scale: u8,
 }
 
 /// `movie record`
@@ -261,6 +345,13 @@ pub(crate) struct BenchOptions {
     /// Answer with one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// An address to serve on: `127.0.0.1:8080`, `localhost:8080`, `[::1]:8080`, or a port alone.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.strip_prefix("localhost:").unwrap_or(text);
+    let local = port.parse::<u16>().map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
+    local.or_else(|_| text.parse()).map_err(|_| "give ADDRESS:PORT, as in 127.0.0.1:8080".to_owned())
 }
 
 /// The version, with the beginning of the engine id: engines that share it play alike.

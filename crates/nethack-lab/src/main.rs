@@ -15,6 +15,8 @@ mod record;
 mod rom_command;
 mod server;
 mod setup;
+mod viewer;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -44,6 +46,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Demo(options) => demo::run(&setup, &options),
         Command::Mcp(options) => return server::run(&setup, *options),
         Command::Play(options) => play::run(&setup, &options),
+        Command::Watch(options) => watch::run(&setup, &options),
         Command::Movie(command) => movies::run(&setup, command),
         Command::Nle(command) => nle_games::run(&setup, command),
         Command::Rom(options) => rom_command::run(&setup, &options),

@@ -1,5 +1,6 @@
 //! `movie`: what a movie holds, whether it is true, and what it shows.
 
+mod export;
 mod keys;
 mod replay;
 mod show;
@@ -25,6 +26,7 @@ pub(crate) fn run(setup: &Setup, command: MovieCommand) -> anyhow::Result<Outcom
         MovieCommand::Info(options) => info(&options),
         MovieCommand::Verify(options) => verify::run(setup, &options),
         MovieCommand::Show(options) => show::run(setup, &options),
+        MovieCommand::Export(options) => export::run(setup, &options),
         MovieCommand::Keys(options) => keys::run(&options),
         MovieCommand::Record(options) => record::run(setup, &options),
     }

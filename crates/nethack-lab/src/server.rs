@@ -10,10 +10,17 @@ use mcp::{McpLimits, McpOptions};
 use crate::command_line;
 use crate::outcome::Usage;
 use crate::setup::Setup;
+use crate::viewer;
 
 pub(crate) fn run(setup: &Setup, options: command_line::McpOptions) -> anyhow::Result<ExitCode> {
     log_to_stderr();
-    Ok(mcp::serve_stdio(server_options(setup, options)?)?)
+    // Before anything is served: an address that can't be had is to be known at once.
+    let bound = options.viewer.map(|address| spectator::bind(address, options.viewer_public)).transpose()?;
+    let mut server = server_options(setup, options)?;
+    // Kept until the server ends.
+    let viewer = bound.map(viewer::of_server);
+    server.viewer = viewer.as_ref().map(viewer::OfServer::start);
+    Ok(mcp::serve_stdio(server)?)
 }
 
 /// Standard output belongs to the protocol.

@@ -2,7 +2,9 @@
 
 mod bed;
 mod demo;
+mod export;
 mod movie;
 mod play;
 mod rom;
 mod usage;
+mod watch;

@@ -1,0 +1,219 @@
+use std::hash::{BuildHasher, RandomState};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use rustix::process::{Resource, Rlimit};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Semaphore;
+
+use crate::guard::Hosts;
+use crate::patience::Patient;
+use crate::routes::router;
+use crate::source::Source;
+use crate::watch::WATCHED_MAX;
+
+/// Connections at once.
+pub const CONNECTIONS_MAX: usize = 1_024;
+/// Viewers that are sent events at once, so that pages can still be asked for.
+pub const VIEWERS_MAX: usize = 896;
+/// Bytes of a request's head.
+const HEAD_BYTES_MAX: usize = 16 << 10;
+/// Header lines of a request.
+const HEADERS_MAX: usize = 64;
+/// How long a request's head may take, and how long a connection may be idle.
+const HEAD_TIME: Duration = Duration::from_secs(15);
+/// How long a viewer may take no byte of what it is sent.
+const WRITE_TIME: Duration = Duration::from_secs(20);
+/// Bytes that wait for a slow viewer in the system.
+const SEND_BYTES: usize = 64 << 10;
+/// Files that the process may have open, where the system lets it choose: a connection is one.
+const FILES: u64 = 4_096;
+/// Threads for what may block: one for each machine that is watched, and some for single questions.
+const BLOCKING_THREADS: usize = WATCHED_MAX + 16;
+const STACK_BYTES: usize = 512 << 10;
+/// How far the viewer's threads stand back behind all others.
+const NICENESS: i32 = 10;
+
+/// Why an address can't be served on.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    /// Others could look on.
+    #[error(
+        "{0} can be reached from other machines: give an address of this one, such as 127.0.0.1, or say that it is meant"
+    )]
+    NotLoopback(SocketAddr),
+    /// Somebody else has it.
+    #[error("{0} is in use: name another port, or port 0 for one that is free")]
+    InUse(SocketAddr),
+    /// The system refuses.
+    #[error("{address} can't be served on: {reason}")]
+    System {
+        /// The address.
+        address: SocketAddr,
+        /// The system's word for it.
+        reason: std::io::Error,
+    },
+}
+
+/// An address that is taken and not served on yet.
+#[derive(Debug)]
+pub struct Bound {
+    listener: TcpListener,
+    address: SocketAddr,
+    public: bool,
+}
+
+/// Takes an address; port 0 takes a free one. One that other machines can reach is taken only where `public` says so.
+///
+/// # Errors
+/// See [`BindError`].
+pub fn bind(address: SocketAddr, public: bool) -> Result<Bound, BindError> {
+    if !public && !address.ip().is_loopback() {
+        return Err(BindError::NotLoopback(address));
+    }
+    let failed = |reason: std::io::Error| match reason.kind() {
+        std::io::ErrorKind::AddrInUse => BindError::InUse(address),
+        _ => BindError::System { address, reason },
+    };
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    Ok(Bound { listener, address, public })
+}
+
+impl Bound {
+    /// Where the page is.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+}
+
+/// A page that is served. Dropping it ends it; connections are cut.
+#[derive(Debug)]
+pub struct Viewer {
+    url: String,
+    runtime: Option<Runtime>,
+}
+
+impl Viewer {
+    /// Serves what a source publishes.
+    ///
+    /// # Errors
+    /// The system gives no threads.
+    pub fn start(bound: Bound, source: Arc<dyn Source>) -> std::io::Result<Self> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .max_blocking_threads(BLOCKING_THREADS)
+            .thread_stack_size(STACK_BYTES)
+            .thread_name("viewer")
+            .on_thread_start(step_back)
+            .enable_all()
+            .build()?;
+        make_room();
+        let url = bound.url();
+        let hosts = Hosts { public: bound.public };
+        // Only so that a page can tell two runs of a server apart.
+        let server = format!("{:016x}", RandomState::new().hash_one(&url));
+        let listener = {
+            let _inside = runtime.enter();
+            tokio::net::TcpListener::from_std(bound.listener)?
+        };
+        runtime.spawn(accept(listener, router(source, server, hosts)));
+        Ok(Self { url, runtime: Some(runtime) })
+    }
+
+    /// Where the page is.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Lets the process have as many files open as viewers and machines need together.
+fn make_room() {
+    let now = rustix::process::getrlimit(Resource::Nofile);
+    let most = now.maximum.unwrap_or(u64::MAX).min(FILES);
+    if now.current.is_some_and(|current| current < most) {
+        let wanted = Rlimit { current: Some(most), maximum: now.maximum };
+        if let Err(error) = rustix::process::setrlimit(Resource::Nofile, wanted) {
+            tracing::debug!(%error, "no more files may be open than before");
+        }
+    }
+}
+
+/// How many connections there may be, so that files are left for everything else.
+fn places() -> usize {
+    let files = rustix::process::getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    usize::try_from(files / 2).unwrap_or(usize::MAX).clamp(8, CONNECTIONS_MAX)
+}
+
+/// Gives the calling thread a lower priority. Whoever plays comes first.
+fn step_back() {
+    if let Err(error) = rustix::process::setpriority_process(None, NICENESS) {
+        tracing::debug!(%error, "the viewer's threads keep their priority");
+    }
+}
+
+async fn accept(listener: tokio::net::TcpListener, router: Router) {
+    let places = Arc::new(Semaphore::new(places()));
+    loop {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // Out of descriptors, mostly: those that end give theirs back.
+                tracing::warn!(%error, "a viewer's connection was not taken");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        match Arc::clone(&places).try_acquire_owned() {
+            Ok(place) => {
+                let router = router.clone();
+                tokio::spawn(async move {
+                    serve(stream, router).await;
+                    drop(place);
+                });
+            }
+            Err(_) => {
+                tokio::spawn(send_away(stream));
+            }
+        }
+    }
+}
+
+async fn serve(stream: TcpStream, router: Router) {
+    let _ = stream.set_nodelay(true);
+    let _ = rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BYTES);
+    let io = TokioIo::new(Patient::new(stream, WRITE_TIME));
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_buf_size(HEAD_BYTES_MAX)
+        .max_headers(HEADERS_MAX)
+        .serve_connection(io, TowerToHyperService::new(router));
+    if let Err(error) = connection.await {
+        tracing::debug!(%error, "a viewer's connection has ended");
+    }
+}
+
+/// One too many.
+async fn send_away(mut stream: TcpStream) {
+    let answer = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    let _ = tokio::time::timeout(Duration::from_secs(1), stream.write_all(answer.as_bytes())).await;
+}

@@ -1,0 +1,93 @@
+//! Viewers of events: many, slow, gone.
+
+mod toy;
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use toy::{Stream, Toy, get, machine};
+
+#[test]
+fn a_viewer_follows_a_machine_and_its_forks() {
+    let toy = Toy::with(vec![machine("main", 1)]);
+    let viewer = toy.serve();
+    let mut stream = Stream::open(&viewer, "main");
+    assert_eq!(stream.next("state")["revision"], 1);
+    for revision in 2..6 {
+        toy.put(machine("main", revision));
+        let state = stream.next("state");
+        assert_eq!(state["revision"], revision);
+        assert_eq!(state["rows"][0][0][0], format!("revision {revision} of main <b>"));
+    }
+    toy.put(machine("f1", 9));
+    let parent = loop {
+        let list = stream.next("machines");
+        if let Some(fork) = list["machines"].get(1) {
+            break fork["parent"].clone();
+        }
+    };
+    assert_eq!(parent, serde_json::json!({"id": "main", "base": 1, "reseeded": false}));
+    toy.remove("main");
+    stream.next("gone");
+}
+
+#[test]
+fn a_slow_viewer_is_skipped_ahead_and_keeps_nobody_waiting() {
+    const LAST: u64 = 1_500;
+    let toy = Toy::with(vec![machine("main", 1)]);
+    let viewer = toy.serve();
+    let mut slow = Stream::open(&viewer, "main");
+    slow.next("state");
+    let mut quick = Stream::open(&viewer, "main");
+    quick.next("state");
+    let mut seen = 0;
+    for revision in 2..=LAST {
+        toy.put(machine("main", revision));
+        if revision % 100 == 0 {
+            // The quick one sees each of these, whatever the other does.
+            while quick.next("state")["revision"] != revision {}
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 15);
+    let mut events = 0;
+    while slow.next("state")["revision"] != LAST {
+        events += 1;
+    }
+    assert!(events < LAST / 4, "{events} states were kept for a viewer that did not take them");
+}
+
+#[test]
+fn what_nobody_watches_costs_nothing() {
+    let toy = Toy::with(vec![machine("main", 1), machine("f1", 1)]);
+    let viewer = toy.serve();
+    let asked = || toy.asked.load(Ordering::Relaxed);
+    get(&viewer, "/");
+    assert_eq!(asked(), 0, "a page alone asks for nothing");
+    let mut stream = Stream::open(&viewer, "main");
+    stream.next("state");
+    stream.next("machines");
+    drop(stream);
+    // The watchers find out within a second or two that they are alone.
+    let quiet = (0..40).any(|_| {
+        let before = asked();
+        std::thread::sleep(Duration::from_millis(1_300));
+        asked() == before
+    });
+    assert!(quiet, "a machine is looked at though nobody watches");
+}
+
+#[test]
+fn a_viewer_that_ends_cuts_its_connections() {
+    let toy = Toy::with(vec![machine("main", 1)]);
+    let viewer = toy.serve();
+    let mut stream = Stream::open(&viewer, "main");
+    stream.next("state");
+    drop(viewer);
+    let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        loop {
+            stream.next("state");
+        }
+    }));
+    assert!(ended.is_err());
+}

@@ -1,0 +1,149 @@
+// Movies and journals from files: scrubbing, jumps, play, growth and tears.
+import { spawnSync } from "node:child_process";
+import { copyFileSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Checks, PROGRAM, ROOT, Server, browse, cells, firstLine, open, scratch, shot, shows, start } from "./harness.mjs";
+
+const checks = new Checks("replay");
+const folder = scratch();
+const browser = await browse();
+const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, colorScheme: "dark" });
+
+const watch = async (file) => {
+  const watcher = start("watch", file);
+  watcher.url = await firstLine(watcher.lines);
+  return watcher;
+};
+
+/** The screen at a boundary as the command line has it. */
+const shown = (file, at) => {
+  const run = spawnSync(PROGRAM, ["movie", "show", file, "--at", String(at)], { encoding: "utf8", env: { ...process.env, NO_COLOR: "1" } });
+  const lines = run.stdout.split("\n").slice(1);
+  return Array.from({ length: 24 }, (_, row) => (lines[row] ?? "").padEnd(80));
+};
+
+const isShown = async (what, page, file, at) => {
+  await shows(page, at);
+  checks.same(`${what}: boundary ${at}`, (await cells(page)).rows, shown(file, at));
+};
+
+const indexed = (page) => page.waitForFunction(() => !document.getElementById("level-forward").disabled, null, { timeout: 30000 });
+
+// A short movie that ends with a death.
+const healer = join(ROOT, "movies/healer.movie");
+const first = await watch(healer);
+checks.that("the first line is the address", /^http:\/\/127\.0\.0\.1:\d+\/$/.test(first.url), first.url);
+const page = await open(context, first.url);
+await isShown("a movie begins at power-on", page, healer, 0);
+await indexed(page);
+const index = await page.evaluate(async () => (await fetch("/api/machines/main/index")).json());
+const scrub = (at) => page.evaluate((at) => {
+  const bar = document.getElementById("scrub");
+  bar.value = String(at);
+  bar.dispatchEvent(new Event("input"));
+}, at);
+for (const at of [1, 77, 236, 400, index.last]) {
+  await scrub(at);
+  await isShown("scrubbed", page, healer, at);
+}
+checks.that("the end tells the death", (await page.textContent("#asks")).includes("killed by a small mimic"));
+await page.locator("#first").click();
+await shows(page, 0);
+await page.locator("#level-forward").click();
+await isShown("a level", page, healer, index.levels[1].boundary);
+await shot(page, "spectator-replay");
+await page.locator("#death").click();
+await isShown("the end", page, healer, index.last);
+await page.fill("#jump-to", "300");
+await page.locator("#jump button").click();
+await page.waitForFunction(() => document.getElementById("turn").textContent === "300");
+await page.locator("#message-forward").click();
+await page.waitForFunction(() => document.querySelectorAll("#log li.new").length > 0);
+await page.locator("#terminal").focus();
+await page.keyboard.press("Home");
+await shows(page, 0);
+await page.keyboard.press("ArrowRight");
+await isShown("a step", page, healer, 1);
+await page.waitForURL(/#m=main&b=1$/);
+
+// Many jumps at once on a slow link: the last one counts.
+await page.route("**/frames/**", async (route) => {
+  const at = Number(route.request().url().match(/frames\/(\d+)/)[1]);
+  await new Promise((resolve) => setTimeout(resolve, at % 50 === 0 ? 400 : 30));
+  await route.continue();
+});
+for (const at of [500, 450, 333]) await scrub(at);
+await shows(page, 333);
+await page.waitForTimeout(600);
+await isShown("the last of many jumps", page, healer, 333);
+await page.unroute("**/frames/**");
+
+// A position by its address, and play to the end.
+const other = await open(context, `${first.url}#m=main&b=123`);
+await isShown("a shared address", other, healer, 123);
+await other.selectOption("#speed", "1000");
+await other.locator("#play").click();
+await isShown("played to the end", other, healer, index.last);
+await other.selectOption("#speed", "15");
+await other.locator("#play").click();
+await other.waitForFunction(() => Number(document.getElementById("boundary").textContent) >= 5);
+await other.locator("#play").click();
+checks.that("play stops", (await other.textContent("#play")).includes("Play"));
+await other.waitForURL(/&b=\d+$/);
+
+// A long one: a jump takes well under a second.
+const long = join(ROOT, "movies/long.movie");
+const second = await watch(long);
+const far = await open(context, second.url);
+await shows(far, 0);
+await far.waitForFunction(() => Number(document.getElementById("scrub").max) >= 20000, null, { timeout: 60000 });
+await far.waitForFunction(async () => (await (await fetch("/api/machines/main/state")).json()).boundary >= 20000, null, { timeout: 60000, polling: 300 });
+const times = [];
+for (const at of [19000, 4321, 12345, 19999, 10000]) {
+  const began = Date.now();
+  await far.fill("#jump-to", String(at));
+  await far.selectOption("#jump-kind", "boundary");
+  await far.locator("#jump button").click();
+  await shows(far, at);
+  times.push(Date.now() - began);
+}
+console.log(`replay: seeks in a movie of 20,000 inputs: ${times.join(", ")} ms`);
+checks.that("seeks are quick", Math.max(...times) < 3000, times);
+await isShown("a long movie", far, long, 10000);
+
+// A journal that a server is writing.
+const server = await Server.start("--viewer", "--movies", folder, "--seed", "3", "--role", "priest");
+const journal = join(folder, readdirSync(folder).find((name) => !name.startsWith(".")));
+await server.keys([..."ssss"]);
+const third = await watch(journal);
+const follower = await open(context, third.url);
+await shows(follower, 4);
+for (const keys of ["s", "hjkl", "i"]) {
+  await server.keys([...keys]);
+  const told = await server.call("observe", { layers: ["screen"] });
+  await shows(follower, told.boundary);
+  const rows = told.screen.split("\n");
+  checks.same(`the journal after ${keys}`, (await cells(follower)).rows.map((row) => row.trimEnd()), Array.from({ length: 24 }, (_, row) => rows[row] ?? ""));
+}
+
+// A torn one shows all but the tear.
+const torn = join(folder, "torn.copy");
+copyFileSync(journal, torn);
+const bytes = readFileSync(torn);
+writeFileSync(torn, bytes.subarray(0, bytes.length - 9));
+const whole = JSON.parse(spawnSync(PROGRAM, ["movie", "info", torn, "--json"], { encoding: "utf8" }).stdout);
+checks.that("the copy is torn", whole.torn_bytes > 0, whole);
+const fourth = await watch(torn);
+const tear = await open(context, fourth.url);
+await shows(tear, whole.inputs);
+await tear.waitForFunction(() => document.getElementById("notice").textContent.includes("torn"));
+checks.same("all but the tear", (await cells(tear)).rows, shown(torn, whole.inputs));
+
+for (const one of [page, other, far, follower, tear]) checks.same("nothing went wrong in the page", one.faults, []);
+await browser.close();
+for (const watcher of [first, second, third, fourth]) {
+  watcher.child.kill("SIGTERM");
+  checks.same("a watcher ends well", await watcher.ended, 0);
+}
+await server.end();
+checks.finish();
