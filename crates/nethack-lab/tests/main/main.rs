@@ -5,4 +5,5 @@ mod demo;
 mod movie;
 mod play;
 mod rom;
+mod states;
 mod usage;
