@@ -195,7 +195,7 @@ impl Inner {
         if ours.line.end() == common && ours.state.is_some() && !reseeded_there {
             return Ok(ours.clone());
         }
-        self.rebuild(&slot.power_on, &theirs.line.prefix(common), control)
+        self.rebuild(&slot.power_on, &theirs.line.prefix(common), &theirs.messages, control)
     }
 
     /// The digests of the frames that a fork saw after each of its keys. They are made before anything is pressed
@@ -213,8 +213,9 @@ impl Inner {
 
     fn try_seen(&self, start: &Tip, legs: &[Leg], control: &Control<'_>) -> Result<Vec<PlayDigest>, Trouble> {
         let no_state = || Trouble::Fatal(self.store.full(0));
-        let mut hosted = self.lease(None, control.urgency)?;
-        let mut from = StartAt::State(start.state.as_deref().ok_or_else(no_state)?, None);
+        let state = start.state.as_ref().ok_or_else(no_state)?;
+        let mut hosted = self.lease(Some(state.id()), control.urgency)?;
+        let mut from = StartAt::State(state);
         let mut seen = Vec::with_capacity(legs.len());
         for leg in legs {
             if control.is_cancelled() {
@@ -225,6 +226,7 @@ impl Inner {
                 luck: leg.luck,
                 batch: (!leg.steps.is_empty()).then(|| Batch::forced(leg.keys())),
                 part: None,
+                keep: None,
                 digest: false,
             };
             let report = job.run(hosted.as_mut())?;

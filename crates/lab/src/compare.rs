@@ -6,7 +6,7 @@ use crate::diff::{CellDiff, Diff, FieldDiff, GlyphDiff, ItemDiff};
 use crate::lab::Inner;
 use crate::slot::Tip;
 use crate::task::{Job, StartAt, TRIES, Trouble};
-use crate::{Lab, LabError, MachineId, Revision, Urgency};
+use crate::{Lab, LabError, MachineId, Urgency};
 
 impl Lab {
     /// Compares two machines where they are now; where one runs just now, at its last boundary.
@@ -16,9 +16,9 @@ impl Lab {
     pub fn diff(&self, a: MachineId, b: MachineId) -> Result<Diff, LabError> {
         let lab = &self.0;
         let (slot_a, slot_b) = (lab.slot(a)?, lab.slot(b)?);
-        let ((revision_a, tip_a), (revision_b, tip_b)) = (slot_a.revised(), slot_b.revised());
+        let (tip_a, tip_b) = (slot_a.tip(), slot_b.tip());
         let play_same = tip_a.play == tip_b.play;
-        let images_same = play_same && lab.same_image((&tip_a, revision_a), (&tip_b, revision_b))?;
+        let images_same = play_same && lab.same_image(&tip_a, &tip_b)?;
         let (frame_a, frame_b) = (tip_a.frame.as_ref(), tip_b.frame.as_ref());
         let visible_same = same_sight(frame_a, frame_b) && tip_a.ended == tip_b.ended;
         let said = tip_a.messages.common(&tip_b.messages);
@@ -48,36 +48,35 @@ impl Lab {
 }
 
 impl Inner {
-    fn same_image(&self, a: (&Tip, Revision), b: (&Tip, Revision)) -> Result<bool, LabError> {
-        if let (Some(a), Some(b)) = (&a.0.state, &b.0.state)
-            && std::sync::Arc::ptr_eq(a, b)
+    fn same_image(&self, a: &Tip, b: &Tip) -> Result<bool, LabError> {
+        if let (Some(a), Some(b)) = (&a.state, &b.state)
+            && a.id() == b.id()
         {
             return Ok(true);
         }
-        Ok(match (self.state_digest(a.0, a.1)?, self.state_digest(b.0, b.1)?) {
+        Ok(match (self.state_digest(a)?, self.state_digest(b)?) {
             (Some(a), Some(b)) => a == b,
             _ => false,
         })
     }
 
     /// The digest of a tip's image; nothing where there is none, after some ends.
-    pub(crate) fn state_digest(&self, tip: &Tip, revision: Revision) -> Result<Option<StateDigest>, LabError> {
+    pub(crate) fn state_digest(&self, tip: &Tip) -> Result<Option<StateDigest>, LabError> {
         if let Some(mark) = tip.line.last_mark()
             && mark.at == tip.line.end()
         {
             return Ok(Some(mark.state));
         }
-        let Some(state) = tip.state.as_deref() else {
+        let Some(state) = &tip.state else {
             return Ok(None);
         };
-        let job =
-            Job { from: StartAt::State(state, Some(revision)), luck: None, batch: None, part: None, digest: true };
+        let job = Job { from: StartAt::State(state), luck: None, batch: None, part: None, keep: None, digest: true };
         let mut tries = 0;
         loop {
             tries += 1;
-            let result = self.lease(Some(revision), Urgency::Interactive).and_then(|mut hosted| {
+            let result = self.lease(Some(state.id()), Urgency::Interactive).and_then(|mut hosted| {
                 let report = job.run(hosted.as_mut())?;
-                hosted.set_resident(Some(revision));
+                hosted.set_resident(Some(state.id()));
                 Ok(report.state_digest)
             });
             match result {

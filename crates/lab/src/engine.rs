@@ -1,13 +1,14 @@
-use worker::{Report, Task, TaskError};
+use wire::Frame;
+use worker::{FrameBytes, Refusal, Report, StateId, Task, TaskError};
 
-use crate::{Revision, Urgency};
+use crate::Urgency;
 
 /// What a lab needs of its workers. The real ones are processes; tests put a small machine of their own in place.
 pub(crate) trait Engine: Send + Sync {
     /// What the workers run.
     fn identity(&self) -> &Identity;
-    /// Waits for a free worker, rather the one in which the revision is resident.
-    fn lease(&self, resident: Option<Revision>, urgency: Urgency) -> Result<Box<dyn Hosted + '_>, String>;
+    /// Waits for a free worker, rather the one in which this state stands.
+    fn lease(&self, resident: Option<StateId>, urgency: Urgency) -> Result<Box<dyn Hosted + '_>, String>;
     /// How many workers there may be.
     fn workers(&self) -> usize;
     /// How many were lost since the start.
@@ -16,14 +17,38 @@ pub(crate) trait Engine: Send + Sync {
 
 /// A worker for as long as a caller has it; back it goes when dropped.
 pub(crate) trait Hosted {
-    /// Whose machine is in it.
-    fn resident(&self) -> Option<Revision>;
-    /// Says whose machine is in it now.
-    fn set_resident(&mut self, revision: Option<Revision>);
+    /// Says which state stands in it now: a hint as to which worker to take, as each knows itself what it holds.
+    fn set_resident(&mut self, state: Option<StateId>);
     /// Does a task. After `Lost` or `Hung` the worker is gone.
     fn run(&mut self, task: &Task) -> Result<Report, TaskError>;
+    /// Does tasks one after the other; fewer than were given where its output slot or its reply is full.
+    fn run_lines(&mut self, tasks: &[Task]) -> Result<Vec<Result<LineReport, Refusal>>, TaskError>;
     /// Shows the first bytes of its output slot.
     fn output(&mut self, bytes: u64, read: &mut dyn FnMut(&[u8])) -> Result<(), String>;
+}
+
+/// What came of one of several tasks.
+pub(crate) type LineReport = Report<LazyFrame>;
+
+/// A frame that is read when it is asked for.
+#[derive(Clone, Debug)]
+pub(crate) enum LazyFrame {
+    /// As the ROM wrote it.
+    Bytes(FrameBytes),
+    /// As a test made it.
+    #[cfg(test)]
+    Whole(Box<Frame>),
+}
+
+impl LazyFrame {
+    /// The frame; nothing when its bytes are none.
+    pub(crate) fn read(&self) -> Option<Frame> {
+        match self {
+            Self::Bytes(bytes) => bytes.decode().ok(),
+            #[cfg(test)]
+            Self::Whole(frame) => Some(frame.as_ref().clone()),
+        }
+    }
 }
 
 /// What the workers of a lab run.
@@ -32,4 +57,6 @@ pub(crate) struct Identity {
     pub(crate) engine_id: String,
     pub(crate) rom_id: String,
     pub(crate) nethack_version: String,
+    /// The policies that the workers have.
+    pub(crate) policies: Vec<String>,
 }

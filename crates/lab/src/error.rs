@@ -90,6 +90,18 @@ pub enum LabError {
         /// Ours.
         running: String,
     },
+    /// The bytes are no save state or tree, or they are damaged, or not what they say.
+    #[error("not a save state that can be used: {0}")]
+    BadState(String),
+    /// The state or the tree was made by another engine or ROM than the workers run.
+    #[error(transparent)]
+    OtherRom(#[from] Box<OtherRom>),
+    /// The end of the game left no state of the machine, only its movie.
+    #[error("{0}: its end left no state to save, only its movie")]
+    NoState(MachineId),
+    /// A save state file or a tree can't be written.
+    #[error("the file can't be written: {0}")]
+    StateFile(String),
     /// The movie does not replay, so it can't be gone on from.
     #[error("the movie does not replay: input {boundary} plays otherwise")]
     Desync {
@@ -108,6 +120,17 @@ pub enum LabError {
     /// Another process writes this journal.
     #[error("{} is in use", .0.display())]
     JournalInUse(PathBuf),
+    /// The workers have no policy of this name.
+    #[error("there is no policy `{name}` in the workers; they have {}", names_text(known))]
+    UnknownPolicy {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// The state is in the store of another lab.
+    #[error("this state belongs to another lab")]
+    ForeignState,
     /// Cancelled before anything was done.
     #[error("cancelled")]
     Cancelled,
@@ -160,11 +183,60 @@ pub struct Stale {
     pub since_total: Option<u64>,
 }
 
+/// A state or a tree that another ROM reads than the one that runs.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct OtherRom {
+    /// The engine that it is of.
+    pub engine_id: String,
+    /// The ROM that it is of.
+    pub rom_id: String,
+    /// The engine that the workers run.
+    pub running_engine_id: String,
+    /// The ROM that the workers run.
+    pub running_rom_id: String,
+}
+
+impl OtherRom {
+    /// True when the engine that runs plays the same, so that a replay of the movie inside rebuilds the state.
+    #[must_use]
+    pub fn plays_the_same(&self) -> bool {
+        self.engine_id == self.running_engine_id
+    }
+}
+
+impl std::fmt::Display for OtherRom {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { engine_id, rom_id, running_engine_id, running_rom_id } = self;
+        if self.plays_the_same() {
+            let rebuilds =
+                "no other ROM reads it, but this one plays the same, and a replay of the movie inside rebuilds it";
+            write!(f, "the state belongs to ROM {rom_id}, the workers run {running_rom_id}: {rebuilds}")
+        } else {
+            let rebuilds = "nothing but its own ROM reads it, and a replay of the movie inside rebuilds it under its own \
+                            engine";
+            write!(
+                f,
+                "the state belongs to engine {engine_id}, ROM {rom_id}; the workers run engine {running_engine_id}, ROM \
+                 {running_rom_id}: {rebuilds}"
+            )
+        }
+    }
+}
+
+impl From<crate::state_file_envelope::StateFileError> for LabError {
+    fn from(error: crate::state_file_envelope::StateFileError) -> Self {
+        Self::BadState(error.to_string())
+    }
+}
+
 impl LabError {
     /// True when the caller can do better and nothing has changed; false when an engine, a worker or a disk failed.
     #[must_use]
     pub fn is_refusal(&self) -> bool {
-        !matches!(self.cause(), Self::EngineFailure { .. } | Self::Journal { .. } | Self::Failed { .. })
+        !matches!(
+            self.cause(),
+            Self::EngineFailure { .. } | Self::Journal { .. } | Self::Failed { .. } | Self::StateFile(_)
+        )
     }
 
     /// What is wrong, without the file in which it is.
@@ -195,6 +267,10 @@ impl LabError {
             error => error,
         }
     }
+}
+
+fn names_text(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
 fn applied_text(applied: u64) -> String {

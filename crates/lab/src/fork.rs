@@ -7,7 +7,7 @@ use wire::{Boundary, Frame};
 use crate::lab::Inner;
 use crate::slot::{Origin, Slot, Tip};
 use crate::task::{Job, StartAt, TRIES, Trouble};
-use crate::{Control, Lab, LabError, Lineage, Luck, MachineId, Revision, Snapshot};
+use crate::{Control, Lab, LabError, Lineage, Luck, MachineId, Snapshot};
 
 impl Lab {
     /// Makes `count` forks of a machine, where it is now or where it was at boundary `at`. A fork is a state and a line,
@@ -35,8 +35,8 @@ impl Lab {
         for index in 0..count as u64 {
             let luck = luck.nth(index);
             let lineage = Lineage { parent: from, base: tip.line.end(), luck };
-            let (revision, tip) = match luck {
-                Luck::Same => (lab.new_revision(), tip.clone()),
+            let tip = match luck {
+                Luck::Same => tip.clone(),
                 Luck::Reseed { .. } => lab.reseeded(&tip, luck, &control)?,
             };
             let origin = Origin {
@@ -47,14 +47,14 @@ impl Lab {
                 peeks: Arc::clone(&parent.peeks),
                 past: Account::default(),
             };
-            slots.push(Arc::new(Slot::new(origin, revision, tip, None)));
+            slots.push(Arc::new(Slot::new(origin, lab.new_revision(), tip, None)));
         }
         lab.insert(slots.clone())?;
         parent.peeks.forks.fetch_add(count as u64, Ordering::Relaxed);
         Ok(slots.iter().map(|slot| slot.snapshot()).collect())
     }
 
-    /// The frame of an earlier boundary of a machine, made again by replay.
+    /// The frame of an earlier boundary of a machine, made again by replay from the nearest state before it.
     ///
     /// # Errors
     /// [`LabError::NoBoundary`], [`LabError::Cancelled`]; engine failures.
@@ -80,11 +80,11 @@ impl Inner {
         if at == tip.line.end() && (tip.state.is_some() || tip.ended.is_some()) {
             return Ok(tip);
         }
-        self.rebuild(&slot.power_on, &tip.line.prefix(at), control)
+        self.rebuild(&slot.power_on, &tip.line.prefix(at), &tip.messages, control)
     }
 
-    /// A tip with new random numbers ahead, which stands in a worker under the revision given.
-    fn reseeded(&self, tip: &Tip, luck: Luck, control: &Control<'_>) -> Result<(Revision, Tip), LabError> {
+    /// A tip with new random numbers ahead.
+    fn reseeded(&self, tip: &Tip, luck: Luck, control: &Control<'_>) -> Result<Tip, LabError> {
         let mut tries = 0;
         loop {
             tries += 1;
@@ -95,13 +95,15 @@ impl Inner {
         }
     }
 
-    fn try_reseeded(&self, tip: &Tip, luck: Luck, control: &Control<'_>) -> Result<(Revision, Tip), Trouble> {
+    fn try_reseeded(&self, tip: &Tip, luck: Luck, control: &Control<'_>) -> Result<Tip, Trouble> {
         let full = || Trouble::Fatal(self.store.full(0));
-        let state = tip.state.as_deref().ok_or_else(full)?;
-        let mut hosted = self.lease(None, control.urgency)?;
-        let job = Job { from: StartAt::State(state, None), luck: luck.seeds(), batch: None, part: None, digest: false };
+        let parent = tip.state.as_ref().ok_or_else(full)?;
+        let mut hosted = self.lease(Some(parent.id()), control.urgency)?;
+        let keep = Some(self.store.keep_rule(Some(parent)));
+        let from = StartAt::State(parent);
+        let job = Job { from, luck: luck.seeds(), batch: None, part: None, keep, digest: false };
         let mut report = job.run(hosted.as_mut())?;
-        let state = self.keep(hosted.as_mut(), &report).ok_or_else(full)?;
+        let state = self.keep(hosted.as_mut(), Some(parent), &report).ok_or_else(full)?;
         let mut line = tip.line.clone();
         if let Some((core, display)) = luck.seeds() {
             line.reseed(core, display);
@@ -109,8 +111,6 @@ impl Inner {
         let mut reseeded = self.tip_after(line, tip.messages.clone(), &mut report, Some(state));
         // Nothing visible has changed, and the messages of the last input are still what was last said.
         reseeded.frame = Arc::clone(&tip.frame);
-        let revision = self.new_revision();
-        hosted.set_resident(Some(revision));
-        Ok((revision, reseeded))
+        Ok(reseeded)
     }
 }

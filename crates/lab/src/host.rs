@@ -2,12 +2,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use worker::{
-    AcquireKind, Lease, Pool, PoolOptions, Report, ResidentTag, Rom, SharedMemory, Task, TaskError, WorkerOptions,
+    AcquireKind, FrameBytes, Lease, Pool, PoolError, PoolOptions, Refusal, Report, ResidentTag, Rom, SharedMemory,
+    SpawnError, StateId, Task, TaskError, WorkerOptions,
 };
 
-use crate::engine::{Engine, Hosted, Identity};
-use crate::store::{StateMemory, Store};
-use crate::{Lab, LabError, LabOptions, Revision, Urgency};
+use crate::engine::{Engine, Hosted, Identity, LazyFrame, LineReport};
+use crate::store::{Arena, StateMemory, Store};
+use crate::task::TRIES;
+use crate::{Lab, LabError, LabOptions, Urgency};
 
 impl Lab {
     /// Sets up a lab and starts its first worker, so that what is wrong with it shows at once.
@@ -15,8 +17,16 @@ impl Lab {
     /// # Errors
     /// [`LabError::EngineFailure`] when no worker can be started or no memory be had; [`LabError::BadRom`].
     pub fn new(options: LabOptions) -> Result<Self, LabError> {
-        let budget = usize::try_from(options.limits.store_bytes).map_err(|error| failure(&error))?;
-        let memory = Arc::new(SharedMemory::create(budget).map_err(|error| failure(&error))?);
+        let bytes = |limit: u64| usize::try_from(limit).map_err(|error| failure(&error));
+        let memory = SharedMemory::create(bytes(options.limits.store_bytes)?).map_err(|error| failure(&error))?;
+        let memory = Arc::new(memory);
+        let spill = match &options.spill {
+            Some(directory) => {
+                let spill = SharedMemory::in_file(directory, bytes(options.limits.spill_bytes)?);
+                Some(Arc::new(spill.map_err(|error| failure(&format!("{}: {error}", directory.display())))?))
+            }
+            None => None,
+        };
         let rom = match &options.rom {
             Some(bytes) => {
                 let rom = Rom::parse(bytes.clone()).map_err(|error| LabError::BadRom(error.to_string()))?;
@@ -29,19 +39,29 @@ impl Lab {
             arguments: options.arguments.clone(),
             rom,
             store: Some(Arc::clone(&memory)),
+            spill: spill.clone(),
             key_cpu_limit_ms: options.key_cpu_ms,
             ..WorkerOptions::default()
         };
         let workers = options.workers.max(1) + options.reserved;
         let pool = Pool::new(PoolOptions { workers, reserved: options.reserved, worker });
         let pool = pool.map_err(|error| failure(&error))?;
+        // The first worker tells for all.
+        let first = pool.acquire(AcquireKind::Interactive, None).map_err(|error| failure(&error))?;
+        let policies = first.hello().map(|hello| hello.policies.clone()).unwrap_or_default();
+        drop(first);
         let rom = pool.spawner().rom();
         let identity = Identity {
             engine_id: rom.engine_id().to_owned(),
             rom_id: rom.rom_id().to_owned(),
             nethack_version: rom.nethack_version().to_owned(),
+            policies,
         };
-        let store = Store::new(Box::new(Memory(memory)), options.limits.store_bytes);
+        let arena = |memory: Arc<SharedMemory>| {
+            let budget = memory.capacity() as u64;
+            Arena::new(Box::new(Memory(memory)), budget)
+        };
+        let store = Store::new(arena(memory), spill.map(arena));
         let engine = Processes { pool, identity, workers, lost: AtomicU64::new(0) };
         Ok(Self::over(options, Box::new(engine), store))
     }
@@ -58,6 +78,11 @@ impl StateMemory for Memory {
     fn copy_in(&self, offset: u64, bytes: &[u8]) -> Result<(), String> {
         let offset = usize::try_from(offset).map_err(|error| error.to_string())?;
         self.0.copy_in(offset, bytes).map_err(|error| error.to_string())
+    }
+
+    fn copy_out(&self, offset: u64, bytes: &mut [u8]) -> Result<(), String> {
+        let offset = usize::try_from(offset).map_err(|error| error.to_string())?;
+        self.0.copy_out(offset, bytes).map_err(|error| error.to_string())
     }
 
     fn release(&self, offset: u64, bytes: u64) {
@@ -87,13 +112,20 @@ impl Engine for Processes {
         &self.identity
     }
 
-    fn lease(&self, resident: Option<Revision>, urgency: Urgency) -> Result<Box<dyn Hosted + '_>, String> {
+    fn lease(&self, resident: Option<StateId>, urgency: Urgency) -> Result<Box<dyn Hosted + '_>, String> {
         let kind = match urgency {
             Urgency::Interactive => AcquireKind::Interactive,
             Urgency::Bulk => AcquireKind::Batch,
         };
-        let lease = self.pool.acquire(kind, resident.map(tag)).map_err(|error| error.to_string())?;
-        Ok(Box::new(Process { lease, lost: &self.lost }))
+        let mut tries = 1;
+        loop {
+            match self.pool.acquire(kind, resident.map(tag)) {
+                Ok(lease) => return Ok(Box::new(Process { lease, lost: &self.lost })),
+                // One that was killed as it started says nothing about the next.
+                Err(PoolError::Spawn(SpawnError::Lost(_))) if tries < TRIES => tries += 1,
+                Err(error) => return Err(error.to_string()),
+            }
+        }
     }
 
     fn workers(&self) -> usize {
@@ -105,26 +137,38 @@ impl Engine for Processes {
     }
 }
 
-/// A revision belongs to one machine and never comes again, so it names both.
-fn tag(Revision(revision): Revision) -> ResidentTag {
-    ResidentTag { machine: 0, revision }
+fn tag(StateId(id): StateId) -> ResidentTag {
+    let number = u128::from_le_bytes(id);
+    ResidentTag { machine: (number >> 64) as u64, revision: number as u64 }
+}
+
+impl Process<'_> {
+    fn count_loss(&self, error: Option<&TaskError>) {
+        if let Some(TaskError::Lost { .. } | TaskError::Hung { .. }) = error {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Hosted for Process<'_> {
-    fn resident(&self) -> Option<Revision> {
-        self.lease.resident().map(|tag| Revision(tag.revision))
-    }
-
-    fn set_resident(&mut self, revision: Option<Revision>) {
-        self.lease.set_resident(revision.map(tag));
+    fn set_resident(&mut self, state: Option<StateId>) {
+        self.lease.set_resident(state.map(tag));
     }
 
     fn run(&mut self, task: &Task) -> Result<Report, TaskError> {
         let result = self.lease.run(task);
-        if let Err(TaskError::Lost { .. } | TaskError::Hung { .. }) = &result {
-            self.lost.fetch_add(1, Ordering::Relaxed);
-        }
+        self.count_loss(result.as_ref().err());
         result
+    }
+
+    fn run_lines(&mut self, tasks: &[Task]) -> Result<Vec<Result<LineReport, Refusal>>, TaskError> {
+        let result = self.lease.run_lines(tasks);
+        self.count_loss(result.as_ref().err());
+        let lazy = |mut report: Report<FrameBytes>| {
+            let frame = report.frame.take().map(LazyFrame::Bytes);
+            report.with_frame(frame)
+        };
+        Ok(result?.into_iter().map(|line| line.map(lazy)).collect())
     }
 
     fn output(&mut self, bytes: u64, read: &mut dyn FnMut(&[u8])) -> Result<(), String> {

@@ -236,6 +236,11 @@ impl Journal {
         self.line_or_nothing(|writer| writer.adopt(&fork.to_string(), base, &steps, &marks))
     }
 
+    /// Says that the machine goes back. Nothing is noted when that can't be written.
+    pub(crate) fn seek(&mut self, to: Boundary) -> Result<(), LabError> {
+        self.line_or_nothing(|writer| writer.seek(to))
+    }
+
     /// Writes the last line. A journal that has it already stays as it is.
     pub(crate) fn end(&mut self, ended: Option<&Ended>) -> Result<(), LabError> {
         if self.closed {

@@ -53,14 +53,18 @@ impl Lab {
     #[must_use]
     pub fn info(&self) -> LabInfo {
         let identity = self.0.engine.identity().clone();
-        let (store_bytes, store_states) = self.0.store.usage();
+        let usage = self.0.store.usage();
         LabInfo {
             engine_id: identity.engine_id,
             rom_id: identity.rom_id,
             nethack_version: identity.nethack_version,
             machines: self.0.count(),
-            store_bytes,
-            store_states,
+            store_bytes: usage.memory_bytes,
+            spill_bytes: usage.spill_bytes,
+            store_states: usage.keyframes + usage.deltas,
+            store_keyframes: usage.keyframes,
+            store_deltas: usage.deltas,
+            store_blobs: usage.blobs,
             workers: self.0.engine.workers(),
             workers_lost: self.0.engine.workers_lost(),
             revision: Revision(self.0.next_revision.load(Ordering::Relaxed) - 1),
@@ -159,9 +163,18 @@ impl Inner {
         &self.options.limits
     }
 
+    /// How many workers a batch of lines may use.
+    pub(crate) fn bulk_workers(&self) -> usize {
+        self.options.workers.max(1)
+    }
+
     pub(crate) fn slot(&self, machine: MachineId) -> Result<Arc<Slot>, LabError> {
         let machines = self.machines.read().unwrap_or_else(PoisonError::into_inner);
         machines.get(&machine).cloned().ok_or(LabError::UnknownMachine(machine))
+    }
+
+    pub(crate) fn machine_ids(&self) -> Vec<MachineId> {
+        self.machines.read().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
     }
 
     pub(crate) fn count(&self) -> usize {

@@ -14,6 +14,21 @@
 //! before the call returns. When the first can't be written, nothing is pressed and the call is refused; when the
 //! second can't, the machine has moved on, the call says so, and the line goes out before the next key.
 //!
+//! A search needs no machines: it holds [`State`]s, as many as it likes, and tries lines from them on all workers at
+//! once ([`Lab::try_lines`]); `docs/search.md` is a guide to it.
+//!
+//! ```no_run
+//! use lab::{Control, Lab, LabOptions, PowerOn, Seed, Try};
+//!
+//! let lab = Lab::new(LabOptions::new("nethack-lab"))?;
+//! let start = lab.begin(PowerOn::from_seed(Seed(1)))?;
+//! let lines = [b"20s", b"8hj", b"8lj"].map(|keys| Try::keys(&start, keys).kept().framed());
+//! let tried = lab.try_lines(&lines, &Control::default())?;
+//! let best = tried.iter().max_by_key(|tried| tried.turns).and_then(|tried| tried.state.clone());
+//! std::fs::write("best.movie", lab.movie_of(&best.unwrap())?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! ```no_run
 //! use lab::{Control, Lab, LabOptions, Luck};
 //! use wire::{Batch, PowerOn, Seed, Segment};
@@ -51,7 +66,23 @@ mod compare;
 mod export;
 mod fork;
 mod resume;
+mod seek;
 mod verify;
+
+mod state_file;
+mod state_file_envelope;
+mod state_file_io;
+mod state_file_parts;
+mod tree;
+mod tree_file;
+mod tree_import;
+mod tree_line;
+mod tree_states;
+
+mod lines;
+mod path;
+mod policies;
+mod state;
 
 mod chunked;
 mod journal;
@@ -60,6 +91,7 @@ mod messages;
 mod plan;
 mod slot;
 mod store;
+mod trail;
 mod turnstile;
 
 mod engine;
@@ -73,12 +105,20 @@ mod tests;
 pub use adopt::{AdoptMode, Adoption, Parted};
 pub use control::{Cancel, Control, Progress, Urgency};
 pub use diff::{CellDiff, Diff, FieldDiff, GlyphDiff, ItemDiff};
-pub use error::{LabError, Stale};
+pub use error::{LabError, OtherRom, Stale};
 pub use ids::{GameId, Lifecycle, Lineage, Luck, MachineId, Revision};
 pub use lab::Lab;
+pub use lines::{Drive, LineStop, Tried, Try};
 pub use movie::{Account, Desync, Difference, Step, Verdict};
 pub use options::{LabOptions, Limits};
+pub use policies::serve_if_worker;
 pub use resume::{ResumeFrom, Resumed};
 pub use snapshot::{HistoryPage, LabInfo, MessagePage, Reseed, RunReport, Snapshot, Stop};
+pub use state::State;
+pub use state_file::{STATE_FILE_BYTES_MAX, STATE_FILE_VERSION, StateFile};
+pub use state_file_envelope::StateFileError;
+pub use tree_file::{TREE_FILE_BYTES_MAX, TREE_FILE_VERSION, TreeFile, TreeMachine};
+pub use tree_import::{Imported, TreeMode};
 pub use verify::VerifyReport;
-pub use wire::Boundary;
+pub use wire::{Boundary, PowerOn, Seed};
+pub use worker::{Policy, Sight, StateId};

@@ -1,6 +1,10 @@
+use std::sync::Arc;
+
 use wire::{Boundary, Key, PlayDigest, Seed, StateDigest};
 
 use crate::chunked::Chunked;
+use crate::store::Checkpoint;
+use crate::trail::{Beginning, Trail};
 use crate::{Reseed, Step};
 
 /// All inputs of a machine since power-on, with what happened between them. Cheap to clone.
@@ -9,6 +13,8 @@ pub(crate) struct Line {
     steps: Chunked<Step>,
     reseeds: Vec<Reseed>,
     marks: Chunked<Mark>,
+    /// States on the way, each before a reseed at its boundary.
+    trail: Trail,
 }
 
 /// Whole digests at a boundary.
@@ -89,7 +95,37 @@ impl Line {
             steps: self.steps.prefix(index(end)),
             reseeds: self.reseeds.iter().filter(|reseed| reseed.at < end).copied().collect(),
             marks: self.marks_before(end.next()),
+            trail: self.trail.prefix(end),
         }
+    }
+
+    /// Whether the state at its end should become a checkpoint. One after a reseed there would leave none before it.
+    pub(crate) fn wants_checkpoint(&self) -> bool {
+        self.trail.is_due(self.end()) && self.reseeds.last().is_none_or(|reseed| reseed.at < self.end())
+    }
+
+    /// Whether a replay of it should leave a checkpoint at a boundary that lies beyond all that it has.
+    pub(crate) fn wants_checkpoint_at(&self, at: Boundary) -> bool {
+        self.trail.is_due_on_the_way(at, self.end()) && self.reseeds.iter().all(|reseed| reseed.at != at)
+    }
+
+    pub(crate) fn add_checkpoint(&mut self, at: Boundary, checkpoint: Arc<Checkpoint>) {
+        self.trail.add(at, checkpoint, self.end());
+    }
+
+    /// The state nearest before its end from which the end can be reached again; absent where that is power-on.
+    pub(crate) fn beginning(&self) -> Option<Beginning> {
+        self.trail.before(self.end())
+    }
+
+    /// True for a line without inputs or reseeds.
+    pub(crate) fn is_new(&self) -> bool {
+        self.end() == Boundary(0) && self.reseeds.is_empty()
+    }
+
+    /// Forgets checkpoints beyond a boundary.
+    pub(crate) fn cut_trail(&mut self, end: Boundary) {
+        self.trail = self.trail.prefix(end);
     }
 
     fn marks_before(&self, end: Boundary) -> Chunked<Mark> {

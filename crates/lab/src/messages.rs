@@ -8,6 +8,8 @@ use crate::chunked::Chunked;
 pub(crate) struct MessageLog {
     older: Chunked<Message>,
     newer: Chunked<Message>,
+    /// The id up to which messages are known to be missing, where it holds none.
+    missing: u64,
 }
 
 impl MessageLog {
@@ -34,7 +36,18 @@ impl MessageLog {
     pub(crate) fn after(&self, id: u64) -> MessagePage {
         MessagePage {
             messages: self.all().filter(|message| message.id > id).cloned().collect(),
-            truncated: self.first_id().is_some_and(|first| first > id.saturating_add(1)),
+            truncated: self.first_id().unwrap_or(self.missing + 1) > id.saturating_add(1),
+        }
+    }
+
+    /// The log as it was when the message of this id was the newest, as far as it is kept.
+    pub(crate) fn until(&self, id: u64) -> Self {
+        let first = self.first_id().unwrap_or(u64::MAX);
+        let count = usize::try_from(id.saturating_add(1).saturating_sub(first)).unwrap_or(usize::MAX);
+        Self {
+            older: self.older.prefix(count),
+            newer: self.newer.prefix(count.saturating_sub(self.older.len())),
+            missing: if count == 0 { id } else { 0 },
         }
     }
 
@@ -48,8 +61,8 @@ impl MessageLog {
 
     /// The newest id; 0 before the first message.
     pub(crate) fn last_id(&self) -> u64 {
-        let newest = self.newer.len().checked_sub(1).and_then(|last| self.newer.get(last));
-        newest.map_or(0, |message| message.id)
+        let last = |log: &Chunked<Message>| Some(log.get(log.len().checked_sub(1)?)?.id);
+        last(&self.newer).or_else(|| last(&self.older)).unwrap_or(self.missing)
     }
 
     /// The id up to which two logs tell the same.
@@ -94,6 +107,22 @@ mod tests {
         log.extend(&[message(3), message(9)], 10);
         assert_eq!(log.after(0).messages, [message(9)]);
         assert!(log.after(0).truncated);
+    }
+
+    #[test]
+    fn an_earlier_log_goes_on_as_the_whole_one_did() {
+        let whole = log(1..=25, 10);
+        let first = whole.after(0).messages[0].id;
+        for id in 0..=25 {
+            let mut early = whole.until(id);
+            assert_eq!(early.last_id(), id);
+            assert!(early.after(0).messages.iter().eq(whole.after(0).messages.iter().filter(|one| one.id <= id)));
+            assert_eq!(early.after(0).truncated, id > 0, "{id} of {first}");
+            assert!(!early.after(id).truncated);
+            early.extend(&(id + 1..=25).map(message).collect::<Vec<_>>(), 100);
+            assert_eq!(early.after(id).messages.len() as u64, 25 - id);
+        }
+        assert_eq!(MessageLog::default().until(7).last_id(), 7);
     }
 
     #[test]

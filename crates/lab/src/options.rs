@@ -12,6 +12,9 @@ pub struct LabOptions {
     pub rom: Option<Vec<u8>>,
     /// The directory of journals. Absent: no machine is journalled.
     pub movies: Option<PathBuf>,
+    /// The directory of a file for the states that memory has no room for. The file has no name and goes with the lab.
+    /// Absent: there is only memory.
+    pub spill: Option<PathBuf>,
     /// Who writes the movies: program and version.
     pub creator: String,
     /// How many workers there are for everything.
@@ -31,14 +34,19 @@ pub struct Limits {
     pub machines: usize,
     /// Inputs in one machine's line.
     pub inputs: u64,
-    /// Bytes of all save states together.
+    /// Bytes of all save states in memory together. When they are used up, states go to the spill file; when there is
+    /// none or it is full too, machines give up the states on their way that only make going back quick.
     pub store_bytes: u64,
+    /// Bytes of the spill file, where there is one. They take room on the disk only as they are used.
+    pub spill_bytes: u64,
     /// Calls that may wait for one machine.
     pub queue: usize,
     /// Messages kept for one machine, the newest.
     pub messages: usize,
     /// Keys in one call.
     pub keys: usize,
+    /// Lines tried in one call.
+    pub lines: usize,
     /// Keys sent to a worker at once; progress, cancellation and published frames come between.
     pub chunk_keys: usize,
     /// Bytes of a movie that is read, and of a journal that is written.
@@ -56,6 +64,7 @@ impl LabOptions {
             arguments: vec!["worker".into()],
             rom: None,
             movies: None,
+            spill: None,
             creator: concat!("nethack-lab ", env!("CARGO_PKG_VERSION")).to_owned(),
             workers: cores.max(2),
             reserved: 1,
@@ -71,9 +80,11 @@ impl Default for Limits {
             machines: 1_024,
             inputs: 1_000_000,
             store_bytes: 4 << 30,
+            spill_bytes: 32 << 30,
             queue: 16,
             messages: 2_000,
             keys: wire::KEYS_MAX,
+            lines: 32_768,
             chunk_keys: 512,
             movie_bytes: movie::FILE_BYTES_MAX,
         }

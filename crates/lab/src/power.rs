@@ -41,7 +41,7 @@ impl Lab {
 }
 
 impl Inner {
-    fn power_on(&self, record: &PowerOn) -> Result<Tip, LabError> {
+    pub(crate) fn power_on(&self, record: &PowerOn) -> Result<Tip, LabError> {
         let mut tries = 0;
         loop {
             tries += 1;
@@ -53,10 +53,10 @@ impl Inner {
     }
 
     fn try_power_on(&self, record: &PowerOn) -> Result<Tip, Trouble> {
-        let (mut replay, mut report) = Replay::power_on(self, record, &Control::default())?;
-        let state = self.keep(replay.hosted(), &report);
+        let (mut replay, mut report) = Replay::power_on(self, record, &Control::default(), true)?;
+        let state = replay.keep(&report);
         if state.is_none() && report.ended.is_none() {
-            return Err(Trouble::Fatal(self.store.full(report.state_bytes.unwrap_or(0))));
+            return Err(Trouble::Fatal(self.store.full(0)));
         }
         Ok(self.tip_after(Line::default(), MessageLog::default(), &mut report, state))
     }

@@ -1,83 +1,156 @@
-use wire::{Batch, Boundary, PowerOn, Seed};
-use worker::Report;
+use std::sync::Arc;
+
+use wire::{Batch, Boundary, PowerOn};
+use worker::{Keep, Report};
 
 use crate::engine::Hosted;
 use crate::lab::Inner;
 use crate::line::{Leg, Line};
 use crate::messages::MessageLog;
 use crate::slot::Tip;
+use crate::store::Kept;
 use crate::task::{Job, StartAt, TRIES, Trouble, steps};
 use crate::{Control, LabError};
 
-/// A fresh machine in one worker that is led along a line. It belongs to no machine of the lab.
+/// A machine in one worker that is led along a line. It belongs to no machine of the lab.
 pub(crate) struct Replay<'a> {
+    lab: &'a Inner,
     hosted: Box<dyn Hosted + 'a>,
+    /// The state that it started from or that was last kept on the way.
+    parent: Option<Arc<Kept>>,
 }
 
 impl<'a> Replay<'a> {
-    /// Powers on.
-    pub(crate) fn power_on(lab: &'a Inner, record: &PowerOn, control: &Control<'_>) -> Result<(Self, Report), Trouble> {
+    /// Powers on; with `keep`, the state there can be kept.
+    pub(crate) fn power_on(
+        lab: &'a Inner,
+        record: &PowerOn,
+        control: &Control<'_>,
+        keep: bool,
+    ) -> Result<(Self, Report), Trouble> {
         let mut hosted = lab.lease(None, control.urgency)?;
-        let job = Job { from: StartAt::PowerOn(record), luck: None, batch: None, part: None, digest: true };
+        let keep = keep.then(|| lab.store.keep_rule(None));
+        let job = Job { from: StartAt::PowerOn(record), luck: None, batch: None, part: None, keep, digest: true };
         let report = job.run(hosted.as_mut())?;
-        Ok((Self { hosted }, report))
+        Ok((Self { lab, hosted, parent: None }, report))
     }
 
-    /// Goes on by a leg. The inputs of the report are fewer than the leg's when the game ends on the way.
-    pub(crate) fn go(&mut self, leg: &Leg) -> Result<Report, Trouble> {
-        self.step(leg.luck, (!leg.steps.is_empty()).then(|| Batch::forced(leg.keys())))
+    /// Begins at a state.
+    pub(crate) fn from_state(
+        lab: &'a Inner,
+        state: Arc<Kept>,
+        control: &Control<'_>,
+    ) -> Result<(Self, Report), Trouble> {
+        let mut hosted = lab.lease(Some(state.id()), control.urgency)?;
+        let from = StartAt::State(&state);
+        let job = Job { from, luck: None, batch: None, part: None, keep: None, digest: false };
+        let report = job.run(hosted.as_mut())?;
+        Ok((Self { lab, hosted, parent: Some(state) }, report))
+    }
+
+    /// Goes on by a leg. The inputs of the report are fewer than the leg's when the game ends on the way. With `keep`,
+    /// the state there can be kept.
+    pub(crate) fn go(&mut self, leg: &Leg, keep: bool) -> Result<Report, Trouble> {
+        let keep = keep.then(|| self.lab.store.keep_rule(self.parent.as_ref()));
+        self.step(leg, keep, (!leg.steps.is_empty()).then(|| Batch::forced(leg.keys())))
     }
 
     /// Presses keys.
     pub(crate) fn press(&mut self, batch: Batch) -> Result<Report, Trouble> {
-        self.step(None, Some(batch))
-    }
-
-    fn step(&mut self, luck: Option<(Seed, Seed)>, batch: Option<Batch>) -> Result<Report, Trouble> {
-        let job = Job { from: StartAt::Here, luck, batch, part: None, digest: true };
+        let job = Job { from: StartAt::Here, luck: None, batch: Some(batch), part: None, keep: None, digest: true };
         job.run(self.hosted.as_mut())
     }
 
-    pub(crate) fn hosted(&mut self) -> &mut dyn Hosted {
-        self.hosted.as_mut()
+    fn step(&mut self, leg: &Leg, keep: Option<Keep>, batch: Option<Batch>) -> Result<Report, Trouble> {
+        let job = Job { from: StartAt::Here, luck: leg.luck, batch, part: None, keep, digest: true };
+        job.run(self.hosted.as_mut())
+    }
+
+    /// Keeps the state that the last report tells of.
+    pub(crate) fn keep(&mut self, report: &Report) -> Option<Arc<Kept>> {
+        let kept = self.lab.keep(self.hosted.as_mut(), self.parent.as_ref(), report)?;
+        self.parent = Some(Arc::clone(&kept));
+        Some(kept)
     }
 }
 
 impl Inner {
-    /// Makes again, by replay from power-on, the tip that a line leads to.
+    /// Makes again the tip that a line leads to, by replay from the nearest checkpoint before it, else from power-on, and
+    /// leaves checkpoints on the way. `past` is the log of a machine that has come this way, as far as there is one.
     ///
     /// # Errors
     /// [`LabError::Desync`] when the line does not replay, [`LabError::Cancelled`], engine failures.
-    pub(crate) fn rebuild(&self, record: &PowerOn, line: &Line, control: &Control<'_>) -> Result<Tip, LabError> {
+    pub(crate) fn rebuild(
+        &self,
+        record: &PowerOn,
+        line: &Line,
+        past: &MessageLog,
+        control: &Control<'_>,
+    ) -> Result<Tip, LabError> {
         for _ in 1..TRIES {
-            match self.try_rebuild(record, line, control) {
+            match self.try_rebuild(record, line, past, control) {
                 Err(Trouble::Lost(_)) => {}
                 result => return result.map_err(Trouble::into_error),
             }
         }
-        self.try_rebuild(record, line, control).map_err(Trouble::into_error)
+        self.try_rebuild(record, line, past, control).map_err(Trouble::into_error)
     }
 
-    fn try_rebuild(&self, record: &PowerOn, line: &Line, control: &Control<'_>) -> Result<Tip, Trouble> {
-        let (mut replay, mut report) = Replay::power_on(self, record, control)?;
+    fn try_rebuild(
+        &self,
+        record: &PowerOn,
+        line: &Line,
+        past: &MessageLog,
+        control: &Control<'_>,
+    ) -> Result<Tip, Trouble> {
+        let mut line = line.clone();
         let mut messages = MessageLog::default();
-        for leg in line.legs(Boundary(0), false, self.limits().chunk_keys) {
+        let mut from = Boundary(0);
+        let (mut replay, mut report) = match line.beginning() {
+            Some(beginning) => {
+                from = beginning.at;
+                messages = past.until(beginning.last_message);
+                Replay::from_state(self, beginning.state, control)?
+            }
+            None => Replay::power_on(self, record, control, line.is_new())?,
+        };
+        line.cut_trail(from);
+        let mut state = if line.is_new() { replay.keep(&report) } else { None };
+        let legs = line.legs(from, false, self.limits().chunk_keys);
+        for (index, leg) in legs.iter().enumerate() {
             if control.is_cancelled() {
                 return Err(Trouble::Fatal(LabError::Cancelled));
             }
-            messages.extend(&report.messages, self.limits().messages);
-            report = replay.go(&leg)?;
-            check_leg(&leg, line, &report)?;
-            control.report(leg.from.0 + leg.steps.len() as u64, line.end().0);
+            self.log(&mut messages, &report);
+            let end = Boundary(leg.from.0 + leg.steps.len() as u64);
+            let (wanted, last) = (line.wants_checkpoint_at(end), index + 1 == legs.len());
+            report = replay.go(leg, wanted || last)?;
+            check_leg(leg, &line, &report)?;
+            state = if wanted || last { replay.keep(&report) } else { None };
+            if wanted && let Some(state) = &state {
+                self.log(&mut messages, &report);
+                line.add_checkpoint(end, self.store.checkpoint(state, messages.last_id()));
+            }
+            control.report(end.0, line.end().0);
         }
-        let state = self.keep(replay.hosted(), &report);
         let digest = report.state_digest.take();
         report.inputs.clear();
-        let mut tip = self.tip_after(line.clone(), messages, &mut report, state);
+        let mut tip = self.tip_after(line, messages, &mut report, state);
         if let Some(digest) = digest {
             tip.line.mark(tip.play, digest);
         }
         Ok(tip)
+    }
+
+    /// Makes a checkpoint of a machine's state, where its line is due for one.
+    pub(crate) fn leave_checkpoint(&self, tip: &mut Tip) {
+        if tip.line.wants_checkpoint()
+            && tip.ended.is_none()
+            && let Some(state) = &tip.state
+        {
+            let checkpoint = self.store.checkpoint(state, tip.messages.last_id());
+            tip.line.add_checkpoint(tip.line.end(), checkpoint);
+        }
     }
 }
 

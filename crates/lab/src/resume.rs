@@ -6,6 +6,7 @@ use wire::{Boundary, Key, PowerOn};
 use crate::journal::{self, Journal};
 use crate::lab::Inner;
 use crate::line::Line;
+use crate::messages::MessageLog;
 use crate::{Control, Lab, LabError, Snapshot};
 
 /// Which journal to go on with.
@@ -74,7 +75,7 @@ impl Lab {
             return Err(lab.mismatch(&recording));
         }
         lab.raise_revisions();
-        let tip = lab.rebuild(&power_on, &line, control)?;
+        let tip = lab.rebuild(&power_on, &line, &MessageLog::default(), control)?;
         let closed = recording.is_closed();
         let journal = if closed { None } else { Some(Journal::resume(path, file, &recording, bytes_max)?) };
         let game = journal::game_of(path).unwrap_or_else(|| lab.new_game_id());
@@ -106,7 +107,7 @@ impl Lab {
         };
         let (power_on, line) = lab.usable(recording)?;
         lab.raise_revisions();
-        let tip = lab.rebuild(&power_on, &line, control)?;
+        let tip = lab.rebuild(&power_on, &line, &MessageLog::default(), control)?;
         let game = lab.new_game_id();
         let (header, bytes_max) = (lab.header(&power_on), lab.limits().movie_bytes);
         let journal = movies.map(|movies| Journal::continue_movie(movies, &game, &header, &recording.movie, bytes_max));
@@ -128,7 +129,7 @@ fn resumed(snapshot: Snapshot, journal: PathBuf, recording: Recording) -> Resume
 
 impl Inner {
     /// What a recording is to be gone on from; refuses what would be gone on from wrongly.
-    fn usable(&self, recording: &Recording) -> Result<(PowerOn, Line), LabError> {
+    pub(crate) fn usable(&self, recording: &Recording) -> Result<(PowerOn, Line), LabError> {
         if let Some(line) = recording.broken_chain {
             return Err(LabError::BadMovie(format!("line {line} is not as it was written")));
         }
@@ -141,7 +142,8 @@ impl Inner {
         if given > max {
             return Err(LabError::LimitExceeded { what: "inputs of a machine", given, max });
         }
-        Ok((header.power_on.clone(), self.line_of(&recording.movie)?))
+        let same_rom = header.rom_id == self.engine.identity().rom_id;
+        Ok((header.power_on.clone(), line_of(&recording.movie, same_rom)?))
     }
 
     fn mismatch(&self, recording: &Recording) -> LabError {
@@ -150,32 +152,31 @@ impl Inner {
             running: self.engine.identity().rom_id.clone(),
         }
     }
+}
 
-    /// A movie's line. Of its digests, those that this ROM would find again.
-    fn line_of(&self, movie: &Movie) -> Result<Line, LabError> {
-        let same_rom = movie.header.rom_id == self.engine.identity().rom_id;
-        let mut line = Line::default();
-        let mut marks = movie.marks.iter().peekable();
-        let mut steps = movie.steps.iter();
-        loop {
-            while let Some(mark) = marks.next_if(|mark| mark.at <= line.end()) {
-                match &mark.kind {
-                    MarkKind::Reseed { core, display } => line.reseed(*core, *display),
-                    MarkKind::Digests { play, state } => {
-                        if let Some(state) = state.filter(|_| same_rom) {
-                            line.mark(*play, state);
-                        }
-                    }
-                    MarkKind::Debug { .. } => {
-                        let reason = format!("it holds an operator's edit at boundary {}", mark.at);
-                        return Err(LabError::BadMovie(reason));
+/// A movie's line. Of its digests of memory, none where another ROM runs, which would not find them again.
+pub(crate) fn line_of(movie: &Movie, same_rom: bool) -> Result<Line, LabError> {
+    let mut line = Line::default();
+    let mut marks = movie.marks.iter().peekable();
+    let mut steps = movie.steps.iter();
+    loop {
+        while let Some(mark) = marks.next_if(|mark| mark.at <= line.end()) {
+            match &mark.kind {
+                MarkKind::Reseed { core, display } => line.reseed(*core, *display),
+                MarkKind::Digests { play, state } => {
+                    if let Some(state) = state.filter(|_| same_rom) {
+                        line.mark(*play, state);
                     }
                 }
+                MarkKind::Debug { .. } => {
+                    let reason = format!("it holds an operator's edit at boundary {}", mark.at);
+                    return Err(LabError::BadMovie(reason));
+                }
             }
-            match steps.next() {
-                Some(step) => line.push(*step),
-                None => return Ok(line),
-            }
+        }
+        match steps.next() {
+            Some(step) => line.push(*step),
+            None => return Ok(line),
         }
     }
 }

@@ -53,7 +53,7 @@ impl Inner {
         control: &Control<'_>,
     ) -> Result<RunReport, LabError> {
         let (revision, tip) = self.with_state(held, control)?;
-        let room = tip.state.as_ref().map_or(0, |state| state.bytes());
+        let room = tip.state.as_ref().map_or(0, |state| state.keyframe_bytes());
         self.store.check_room(room)?;
         if held.slot().is_fork() {
             held.slot().peeks.lines.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -81,7 +81,7 @@ impl Inner {
         let (revision, mut tip) = held.slot().revised();
         if tip.state.is_none() && tip.ended.is_none() {
             let bulk = Control { cancel: control.cancel, urgency: control.urgency, ..Control::default() };
-            let rebuilt = self.rebuild(&held.slot().power_on, &tip.line, &bulk);
+            let rebuilt = self.rebuild(&held.slot().power_on, &tip.line, &tip.messages, &bulk);
             if let Err(error @ LabError::Desync { .. }) = &rebuilt {
                 held.fail(self.new_revision(), &error.to_string());
             }
@@ -203,27 +203,30 @@ impl Run<'_> {
     }
 
     fn attempt(&self, chunk: &Chunk) -> Result<Done, Trouble> {
-        let state = self.tip.state.as_deref().ok_or_else(|| Trouble::Lost("no state".to_owned()))?;
-        let mut hosted = self.lab.lease(Some(self.revision), self.control.urgency)?;
+        let parent = self.tip.state.as_ref().ok_or_else(|| Trouble::Lost("no state".to_owned()))?;
+        let mut hosted = self.lab.lease(Some(parent.id()), self.control.urgency)?;
         self.held.running(true);
         let job = Job {
-            from: StartAt::State(state, Some(self.revision)),
+            from: StartAt::State(parent),
             luck: None,
             batch: Some(chunk.batch.clone()),
             part: chunk.part,
+            keep: Some(self.lab.store.keep_rule(Some(parent))),
             digest: self.tip.line.end().0 + chunk.keys.len() as u64 >= self.digest_due(),
         };
         let result = job.run(hosted.as_mut());
         self.held.running(false);
         let mut report = result?;
+        // Before anything else is asked of the worker: what it has kept lies in its slot until then.
+        let state = self.lab.keep(hosted.as_mut(), Some(parent), &report);
         if report.ended.is_some() && report.state_digest.is_none() {
             report.state_digest = end_digest(hosted.as_mut());
         }
-        let state = self.lab.keep(hosted.as_mut(), &report);
         let (line, messages) = (self.tip.line.clone(), self.tip.messages.clone());
-        let tip = self.lab.tip_after(line, messages, &mut report, state);
+        drop(hosted);
+        let mut tip = self.lab.tip_after(line, messages, &mut report, state);
+        self.lab.leave_checkpoint(&mut tip);
         let revision = if report.inputs.is_empty() { self.revision } else { self.lab.new_revision() };
-        hosted.set_resident(Some(revision));
         Ok((report, tip, revision))
     }
 
@@ -317,6 +320,6 @@ impl Run<'_> {
 
 /// The state digest of an ended game, where its engine still tells it.
 fn end_digest(hosted: &mut dyn Hosted) -> Option<StateDigest> {
-    let job = Job { from: StartAt::Here, luck: None, batch: None, part: None, digest: true };
+    let job = Job { from: StartAt::Here, luck: None, batch: None, part: None, keep: None, digest: true };
     job.run(hosted).ok()?.state_digest
 }

@@ -11,7 +11,7 @@ use crate::error::Stale;
 use crate::journal::Journal;
 use crate::line::Line;
 use crate::messages::MessageLog;
-use crate::store::State;
+use crate::store::Kept;
 use crate::turnstile::{Turn, Turnstile};
 use crate::{GameId, LabError, Lifecycle, Lineage, MachineId, Revision, Snapshot};
 
@@ -42,7 +42,7 @@ pub(crate) struct Slot {
 pub(crate) struct Tip {
     pub(crate) line: Line,
     /// Absent when it could not be kept; it can be rebuilt from the line.
-    pub(crate) state: Option<Arc<State>>,
+    pub(crate) state: Option<Arc<Kept>>,
     pub(crate) frame: Arc<Frame>,
     pub(crate) play: PlayDigest,
     pub(crate) ended: Option<Arc<Ended>>,
@@ -164,7 +164,7 @@ impl Slot {
             frame: Arc::clone(&tip.frame),
             ended: tip.ended.clone(),
             play: tip.play,
-            state_bytes: tip.state.as_ref().map_or(0, |state| state.bytes()),
+            state_bytes: tip.state.as_ref().map_or(0, |state| state.image_bytes()),
             journal: self.journal_path.clone(),
             failure: match &now.fate {
                 Fate::Failed(reason) => Some(Arc::clone(reason)),
@@ -303,7 +303,7 @@ impl Held<'_> {
     }
 
     /// Keeps a state for the present tip, where it had none.
-    pub(crate) fn keep_state(&self, state: Arc<State>) {
+    pub(crate) fn keep_state(&self, state: Arc<Kept>) {
         self.slot.now().tip.state = Some(state);
     }
 

@@ -33,7 +33,7 @@ pub struct Snapshot {
     pub ended: Option<Arc<Ended>>,
     /// What the boundary plays like, generators included.
     pub play: PlayDigest,
-    /// Bytes of its save state.
+    /// Bytes of its image. What it takes in the store is far less, see [`LabInfo`].
     pub state_bytes: u64,
     /// Its journal.
     pub journal: Option<PathBuf>,
@@ -135,10 +135,19 @@ pub struct LabInfo {
     pub nethack_version: String,
     /// How many machines there are.
     pub machines: usize,
-    /// Bytes of the states held, rounded up to pages as they lie in memory.
+    /// Bytes of the states held in memory, rounded up as they lie there.
     pub store_bytes: u64,
-    /// How many different states those are.
+    /// Bytes of those held in the spill file.
+    pub spill_bytes: u64,
+    /// How many different states there are: those of machines, those on their way, and those that others are stored
+    /// against.
     pub store_states: usize,
+    /// How many of them are stored whole.
+    pub store_keyframes: usize,
+    /// How many are stored as what changed since another.
+    pub store_deltas: usize,
+    /// How many different files of the game they share.
+    pub store_blobs: usize,
     /// How many workers there may be, those kept for interactive calls included.
     pub workers: usize,
     /// How many workers were lost since the start.

@@ -1,205 +1,258 @@
+//! Holds states in memory that is shared with the workers, each as long as somebody holds its handle.
+//!
+//! A state is a keyframe or a delta against another; both have a name that tells their bytes, so that what is equal
+//! is stored once. What does not fit into memory goes to a file, where there is one.
+
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use worker::{Keep, Piece, Shelf, StateId};
 
 use crate::LabError;
 
-/// What states are laid out in, so that freeing one gives back whole pages.
-const PAGE: u64 = 4_096;
+mod arena;
+mod checkpoint;
+mod kept;
+mod space;
 
-/// Free memory that stays mapped for the next states; what is freed beyond it goes back to the system.
-const WARM_BYTES: u64 = 64 << 20;
+#[cfg(test)]
+pub(crate) mod tests;
 
-/// The memory under a store: written by the host alone, read by workers.
-pub(crate) trait StateMemory: Send + Sync {
-    /// Copies bytes to an offset.
-    fn copy_in(&self, offset: u64, bytes: &[u8]) -> Result<(), String>;
-    /// Gives pages back to the system; they read as zeros afterwards.
-    fn release(&self, offset: u64, bytes: u64);
-}
+pub(crate) use arena::{Arena, StateMemory};
+pub(crate) use checkpoint::Checkpoint;
+use checkpoint::Checkpoints;
+use kept::{Blob, BlobKey, Form, Stored, keyframe_of};
+pub(crate) use kept::{CHAIN_MAX, Kept};
+use space::room;
 
-/// Holds save states in shared memory, each as long as somebody holds its handle, and never more than its budget.
+/// Bounds of the longest delta, which is otherwise a quarter of its keyframe.
+const DELTA_BYTES: (u64, u64) = (4 << 10, 64 << 10);
+
+/// Where states are kept. Clones are the same store.
 #[derive(Clone)]
-pub(crate) struct Store(Arc<Shelf>);
+pub(crate) struct Store(Arc<Vault>);
 
-struct Shelf {
-    memory: Box<dyn StateMemory>,
-    budget: u64,
-    space: Mutex<Space>,
+pub(crate) struct Vault {
+    memory: Arena,
+    spill: Option<Arena>,
+    index: Mutex<Index>,
+    checkpoints: Checkpoints,
 }
 
+/// What is there, by name. What is in it is held by others.
 #[derive(Default)]
-struct Space {
-    /// Free ranges, offset to length, none touching another.
-    free: BTreeMap<u64, u64>,
-    used: u64,
-    states: usize,
-    warm: u64,
+pub(crate) struct Index {
+    states: BTreeMap<StateId, Weak<Kept>>,
+    blobs: BTreeMap<BlobKey, Weak<Blob>>,
+    keyframes: usize,
+    deltas: usize,
+    blob_count: usize,
 }
 
-/// A save state in the store. Dropping the last handle frees it.
-pub(crate) struct State {
-    shelf: Arc<Shelf>,
-    offset: u64,
-    room: u64,
-    bytes: u64,
+/// What a store holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    /// Bytes in memory, and in the file.
+    pub(crate) memory_bytes: u64,
+    pub(crate) spill_bytes: u64,
+    /// How many states are stored whole, and how many against others.
+    pub(crate) keyframes: usize,
+    pub(crate) deltas: usize,
+    /// How many files of the game.
+    pub(crate) blobs: usize,
 }
 
-impl std::fmt::Debug for State {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "State({} bytes at {})", self.bytes, self.offset)
+impl Vault {
+    fn index(&self) -> MutexGuard<'_, Index> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn shelf(&self, shelf: Shelf) -> Option<&Arena> {
+        match shelf {
+            Shelf::Memory => Some(&self.memory),
+            Shelf::Spill => self.spill.as_ref(),
+        }
     }
 }
 
 impl Store {
-    /// A store over memory of `budget` bytes, whole pages of which are used.
-    pub(crate) fn new(memory: Box<dyn StateMemory>, budget: u64) -> Self {
-        let budget = budget / PAGE * PAGE;
-        let mut space = Space::default();
-        if budget > 0 {
-            space.free.insert(0, budget);
+    pub(crate) fn new(memory: Arena, spill: Option<Arena>) -> Self {
+        let (index, checkpoints) = (Mutex::default(), Checkpoints::default());
+        Self(Arc::new(Vault { memory, spill, index, checkpoints }))
+    }
+
+    /// What to ask a worker to keep after a task that starts from `parent`.
+    #[expect(clippy::unused_self, reason = "how states are kept is the store's to say")]
+    pub(crate) fn keep_rule(&self, parent: Option<&Arc<Kept>>) -> Keep {
+        Keep {
+            against: parent.map(|parent| base_of(parent).id()),
+            delta_bytes_max: parent
+                .map_or(0, |parent| (parent.keyframe().bytes() / 4).clamp(DELTA_BYTES.0, DELTA_BYTES.1)),
         }
-        Self(Arc::new(Shelf { memory, budget, space: Mutex::new(space) }))
     }
 
-    /// Copies a state in.
-    pub(crate) fn put(&self, bytes: &[u8]) -> Result<Arc<State>, LabError> {
-        let length = bytes.len() as u64;
-        let room = length.max(1).div_ceil(PAGE) * PAGE;
-        let taken = self.0.space().take(room);
-        let offset = taken.ok_or_else(|| self.full(room))?;
-        // From here on the state's drop frees the room, also when copying fails.
-        let state = State { shelf: Arc::clone(&self.0), offset, room, bytes: length };
-        self.0
-            .memory
-            .copy_in(offset, bytes)
-            .map_err(|reason| LabError::EngineFailure { reason: format!("state memory: {reason}"), lost: None })?;
-        Ok(Arc::new(state))
+    /// Copies in what a worker has kept by [`Store::keep_rule`] of the same parent. `slot` is the worker's output slot.
+    pub(crate) fn put(
+        &self,
+        parent: Option<&Arc<Kept>>,
+        kept: &worker::Kept,
+        image_bytes: u64,
+        slot: &[u8],
+    ) -> Result<Arc<Kept>, LabError> {
+        let piece = |piece: &Piece| cut(slot, piece).ok_or_else(|| broken("a worker's state lies outside its slot"));
+        match (kept, parent) {
+            (worker::Kept::Keyframe { body, blobs }, _) => {
+                let blobs = blobs.iter().map(piece).collect::<Result<Vec<_>, _>>()?;
+                self.put_keyframe(piece(body)?, &blobs, image_bytes)
+            }
+            (worker::Kept::Delta { bytes }, Some(parent)) => {
+                self.put_delta(base_of(parent), piece(bytes)?, image_bytes)
+            }
+            (worker::Kept::Delta { .. }, None) => Err(broken("a worker kept a delta against nothing")),
+        }
     }
 
-    /// Refuses when a state of this size would not fit by number of bytes.
+    /// Stores a whole state, unless it is there already.
+    pub(crate) fn put_keyframe(&self, body: &[u8], blobs: &[&[u8]], image_bytes: u64) -> Result<Arc<Kept>, LabError> {
+        let id = StateId::of_keyframe(body, blobs.iter().copied());
+        if let Some(known) = self.find(id) {
+            return Ok(known);
+        }
+        let blobs = blobs.iter().map(|blob| self.put_blob(blob)).collect::<Result<Box<[_]>, _>>()?;
+        Ok(self.enter(id, self.store(body)?, image_bytes, Form::Keyframe(blobs)))
+    }
+
+    /// Stores a state that a delta leads to from another, unless it is there already.
+    pub(crate) fn put_delta(&self, base: &Arc<Kept>, bytes: &[u8], image_bytes: u64) -> Result<Arc<Kept>, LabError> {
+        let id = StateId::of_delta(base.id(), bytes);
+        if let Some(known) = self.find(id) {
+            return Ok(known);
+        }
+        if base.depth() >= CHAIN_MAX {
+            return Err(broken("a chain of deltas is too long"));
+        }
+        Ok(self.enter(id, self.store(bytes)?, image_bytes, Form::Delta(Arc::clone(base))))
+    }
+
+    /// The state of this name, if it is there.
+    pub(crate) fn find(&self, id: StateId) -> Option<Arc<Kept>> {
+        self.0.index().states.get(&id)?.upgrade()
+    }
+
+    /// Whether a state is in this store, and not in another lab's.
+    pub(crate) fn holds(&self, kept: &Kept) -> bool {
+        kept.is_in(&self.0)
+    }
+
+    /// Holds a state on a line until room is needed.
+    pub(crate) fn checkpoint(&self, kept: &Arc<Kept>, last_message: u64) -> Arc<Checkpoint> {
+        self.0.checkpoints.add(Arc::clone(kept), last_message)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn give_up_one(&self) -> bool {
+        self.0.checkpoints.give_up_one()
+    }
+
+    /// Refuses when so many bytes would not fit by their number, whatever is given up for them.
     pub(crate) fn check_room(&self, bytes: u64) -> Result<(), LabError> {
-        let room = bytes.max(1).div_ceil(PAGE) * PAGE;
-        let fits = self.0.space().used + room <= self.0.budget;
-        if fits { Ok(()) } else { Err(self.full(room)) }
+        let room = room(bytes);
+        loop {
+            if self.arenas().any(|(_, arena)| arena.used() + room <= arena.budget()) {
+                return Ok(());
+            }
+            if !self.0.checkpoints.give_up_one() {
+                return Err(self.full(room));
+            }
+        }
     }
 
-    /// The refusal for a state that found no room.
+    /// The refusal for what found no room.
     pub(crate) fn full(&self, room: u64) -> LabError {
+        let sum = |of: fn(&Arena) -> u64| self.arenas().map(|(_, arena)| of(arena)).sum::<u64>();
         LabError::LimitExceeded {
             what: "bytes of save states (deleting forks frees room)",
-            given: self.0.space().used + room,
-            max: self.0.budget,
+            given: sum(Arena::used) + room,
+            max: sum(Arena::budget),
         }
     }
 
-    /// Bytes and number of the states held.
-    pub(crate) fn usage(&self) -> (u64, usize) {
-        let space = self.0.space();
-        (space.used, space.states)
+    pub(crate) fn usage(&self) -> Usage {
+        let index = self.0.index();
+        let (keyframes, deltas, blobs) = (index.keyframes, index.deltas, index.blob_count);
+        drop(index);
+        let spill_bytes = self.0.spill.as_ref().map_or(0, Arena::used);
+        Usage { memory_bytes: self.0.memory.used(), spill_bytes, keyframes, deltas, blobs }
+    }
+
+    fn arenas(&self) -> impl Iterator<Item = (Shelf, &Arena)> {
+        let spill = self.0.spill.as_ref().map(|arena| (Shelf::Spill, arena));
+        std::iter::once((Shelf::Memory, &self.0.memory)).chain(spill)
+    }
+
+    fn put_blob(&self, bytes: &[u8]) -> Result<Arc<Blob>, LabError> {
+        let mut key = BlobKey::default();
+        key.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
+        if let Some(known) = self.0.index().blobs.get(&key).and_then(Weak::upgrade) {
+            return Ok(known);
+        }
+        let stored = self.store(bytes)?;
+        let mut index = self.0.index();
+        if let Some(known) = index.blobs.get(&key).and_then(Weak::upgrade) {
+            drop(index);
+            return Ok(known);
+        }
+        let blob = Arc::new(Blob::new(key, stored));
+        index.blobs.insert(key, Arc::downgrade(&blob));
+        index.blob_count += 1;
+        Ok(blob)
+    }
+
+    /// Names a state. Somebody may have stored the same meanwhile; then that one counts.
+    fn enter(&self, id: StateId, stored: Stored, image_bytes: u64, form: Form) -> Arc<Kept> {
+        let mut index = self.0.index();
+        if let Some(known) = index.states.get(&id).and_then(Weak::upgrade) {
+            // What was stored in vain goes without the lock, which its own end needs.
+            drop(index);
+            return known;
+        }
+        let counted = if matches!(form, Form::Keyframe(_)) { &mut index.keyframes } else { &mut index.deltas };
+        *counted += 1;
+        let kept = Arc::new(Kept::new(id, stored, image_bytes, form));
+        index.states.insert(id, Arc::downgrade(&kept));
+        kept
+    }
+
+    /// Copies bytes to where there is room: memory, else the file; else checkpoints are given up for them.
+    fn store(&self, bytes: &[u8]) -> Result<Stored, LabError> {
+        let length = u32::try_from(bytes.len()).map_err(|_| broken("a state is too long"))?;
+        let room = room(length.into());
+        loop {
+            let taken = self.arenas().find_map(|(shelf, arena)| Some((shelf, arena.take(room)?)));
+            let Some((shelf, offset)) = taken else {
+                if self.0.checkpoints.give_up_one() {
+                    continue;
+                }
+                return Err(self.full(room));
+            };
+            // From here on its drop frees the room, also when copying fails.
+            let stored = Stored::new(Arc::clone(&self.0), shelf, offset, length);
+            stored.write(bytes).map_err(|reason| broken(&format!("state memory: {reason}")))?;
+            return Ok(stored);
+        }
     }
 }
 
-impl State {
-    pub(crate) fn offset(&self) -> u64 {
-        self.offset
-    }
-
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
-    }
+/// What a state that follows is stored against.
+fn base_of(parent: &Arc<Kept>) -> &Arc<Kept> {
+    if parent.depth() < CHAIN_MAX { parent } else { keyframe_of(parent) }
 }
 
-impl Drop for State {
-    fn drop(&mut self) {
-        let mut space = self.shelf.space();
-        if space.warm + self.room > WARM_BYTES {
-            self.shelf.memory.release(self.offset, self.room);
-        } else {
-            space.warm += self.room;
-        }
-        space.give_back(self.offset, self.room);
-    }
+fn cut<'a>(slot: &'a [u8], piece: &Piece) -> Option<&'a [u8]> {
+    let start = usize::try_from(piece.offset).ok()?;
+    slot.get(start..start.checked_add(usize::try_from(piece.bytes).ok()?)?)
 }
 
-impl Shelf {
-    fn space(&self) -> MutexGuard<'_, Space> {
-        self.space.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Space {
-    /// The lowest range that is long enough.
-    fn take(&mut self, room: u64) -> Option<u64> {
-        let (&offset, &length) = self.free.iter().find(|(_, length)| **length >= room)?;
-        self.free.remove(&offset);
-        if length > room {
-            self.free.insert(offset + room, length - room);
-        }
-        self.used += room;
-        self.states += 1;
-        self.warm = self.warm.saturating_sub(room);
-        Some(offset)
-    }
-
-    fn give_back(&mut self, mut offset: u64, room: u64) {
-        self.used -= room;
-        self.states -= 1;
-        let mut length = room;
-        if let Some(after) = self.free.remove(&(offset + length)) {
-            length += after;
-        }
-        if let Some((&before, &before_length)) = self.free.range(..offset).next_back()
-            && before + before_length == offset
-        {
-            offset = before;
-            length += before_length;
-        }
-        self.free.insert(offset, length);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Nowhere;
-
-    impl StateMemory for Nowhere {
-        fn copy_in(&self, _: u64, bytes: &[u8]) -> Result<(), String> {
-            if bytes.first() == Some(&0xff) { Err("broken".into()) } else { Ok(()) }
-        }
-        fn release(&self, _: u64, _: u64) {}
-    }
-
-    #[test]
-    fn accounting_is_exact_and_freed_room_joins() {
-        let store = Store::new(Box::new(Nowhere), 10 * PAGE + 17);
-        let mut held = Vec::new();
-        for pages in [1, 2, 3, 4] {
-            held.push(store.put(&vec![0; (pages * PAGE) as usize - 1]).unwrap());
-        }
-        assert_eq!(store.usage(), (10 * PAGE, 4));
-        assert!(matches!(store.put(&[1]), Err(LabError::LimitExceeded { .. })));
-        assert!(store.check_room(1).is_err());
-        // In every order of freeing, all of it is one range again.
-        for order in [[1, 1, 1, 0], [3, 2, 1, 0], [0, 0, 0, 0], [2, 0, 0, 0]] {
-            order.iter().for_each(|&index| drop(held.remove(index)));
-            assert_eq!(store.usage(), (0, 0));
-            drop(store.put(&vec![0; (10 * PAGE) as usize]).unwrap());
-            held = [1, 2, 3, 4].map(|pages| store.put(&vec![0; (pages * PAGE) as usize]).unwrap()).into();
-        }
-    }
-
-    #[test]
-    fn a_clone_keeps_a_state_and_a_failed_copy_keeps_nothing() {
-        let store = Store::new(Box::new(Nowhere), 4 * PAGE);
-        let state = store.put(&[]).unwrap();
-        let clone = Arc::clone(&state);
-        drop(state);
-        assert_eq!(store.usage(), (PAGE, 1));
-        assert_eq!((clone.offset(), clone.bytes()), (0, 0));
-        drop(clone);
-        assert!(matches!(store.put(&[0xff]), Err(LabError::EngineFailure { .. })));
-        assert_eq!(store.usage(), (0, 0));
-    }
+fn broken(reason: &str) -> LabError {
+    LabError::EngineFailure { reason: reason.to_owned(), lost: None }
 }

@@ -1,18 +1,21 @@
 use std::sync::Arc;
 
 use wire::{Batch, Check, EndKind, Key, PowerOn, PowerOnError, Seed};
-use worker::{Part, Report, Start, Task, TaskError, Want};
+use worker::{Drive, Keep, Part, Piece, Report, Start, StateId, Task, TaskError, Want};
 
 use crate::engine::Hosted;
 use crate::lab::Inner;
 use crate::line::Line;
 use crate::messages::MessageLog;
 use crate::slot::Tip;
-use crate::store::State;
-use crate::{LabError, Revision, Step, Urgency};
+use crate::store::Kept;
+use crate::{LabError, Step, Urgency};
 
 /// How often a task of the lab's own is tried again when its worker is lost.
 pub(crate) const TRIES: u32 = 3;
+
+/// How often a worker is asked for before it is believed that there is none to be had.
+const LEASES_MAX: u32 = 5;
 
 /// What to do from where.
 pub(crate) struct Job<'a> {
@@ -20,6 +23,8 @@ pub(crate) struct Job<'a> {
     pub(crate) luck: Option<(Seed, Seed)>,
     pub(crate) batch: Option<Batch>,
     pub(crate) part: Option<Part>,
+    /// Which state to keep at its end.
+    pub(crate) keep: Option<Keep>,
     /// Whether to ask for the state digest.
     pub(crate) digest: bool,
 }
@@ -28,8 +33,8 @@ pub(crate) struct Job<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum StartAt<'a> {
     PowerOn(&'a PowerOn),
-    /// A state in the store, which may be resident in a worker under this revision.
-    State(&'a State, Option<Revision>),
+    /// A state in the store.
+    State(&'a Arc<Kept>),
     /// Where the same worker's last job ended.
     Here,
 }
@@ -55,34 +60,24 @@ impl Trouble {
 }
 
 impl Job<'_> {
-    fn task(&self, resident: Option<Revision>) -> Task {
+    fn task(&self) -> Task {
         let start = match self.from {
             StartAt::PowerOn(record) => Start::PowerOn(record.clone()),
-            StartAt::State(_, Some(revision)) if resident == Some(revision) => Start::Resident,
-            StartAt::State(state, _) => Start::State { offset: state.offset(), bytes: state.bytes() },
+            StartAt::State(state) => Start::State(state.recipe()),
             StartAt::Here => Start::Resident,
         };
-        Task {
-            start,
-            luck: self.luck,
-            batch: self.batch.clone(),
-            part: self.part,
-            want: Want { checks: true, frame: true, state: true, state_digest: self.digest, messages: true },
-        }
+        let drive = match &self.batch {
+            Some(batch) => Drive::Batch { batch: batch.clone(), part: self.part },
+            None => Drive::Nothing,
+        };
+        let want = Want { checks: true, frame: true, keep: self.keep, state_digest: self.digest, messages: true };
+        Task { start, luck: self.luck, drive, want }
     }
 
-    /// Has a worker do it. The worker's machine belongs to no revision afterwards, until somebody says so.
+    /// Has a worker do it. Nobody knows what stands in the worker afterwards, until somebody says so.
     pub(crate) fn run(&self, hosted: &mut dyn Hosted) -> Result<Report, Trouble> {
-        let mut task = self.task(hosted.resident());
-        let was_resident = task.start == Start::Resident;
         hosted.set_resident(None);
-        let mut result = hosted.run(&task);
-        if let (Err(TaskError::Refused(_)), true, StartAt::State(state, _)) = (&result, was_resident, self.from) {
-            // The worker knows better what it holds; the store has it as well.
-            task.start = Start::State { offset: state.offset(), bytes: state.bytes() };
-            result = hosted.run(&task);
-        }
-        match result {
+        match hosted.run(&self.task()) {
             Ok(report) => checked(report),
             Err(TaskError::Lost { reason }) => Err(Trouble::Lost(reason.to_string())),
             Err(error @ TaskError::Hung { .. }) => Err(Trouble::Hung(error.to_string())),
@@ -114,19 +109,56 @@ pub(crate) fn steps(report: &Report) -> Vec<Step> {
 }
 
 impl Inner {
-    /// Waits for a worker.
-    pub(crate) fn lease(&self, resident: Option<Revision>, urgency: Urgency) -> Result<Box<dyn Hosted + '_>, Trouble> {
-        let failed = |reason| Trouble::Fatal(LabError::EngineFailure { reason, lost: None });
-        self.engine.lease(resident, urgency).map_err(failed)
+    /// Waits for a worker, rather the one in which this state stands.
+    pub(crate) fn lease(&self, resident: Option<StateId>, urgency: Urgency) -> Result<Box<dyn Hosted + '_>, Trouble> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.engine.lease(resident, urgency) {
+                Ok(hosted) => return Ok(hosted),
+                // One that is killed while it starts says nothing about the next.
+                Err(_) if tries < LEASES_MAX => {}
+                Err(reason) => return Err(Trouble::Fatal(LabError::EngineFailure { reason, lost: None })),
+            }
+        }
     }
 
-    /// Copies the state that a job has left in its worker's output slot into the store. Nothing when there is none
-    /// (after some ends), or no room: a machine without a state can be rebuilt.
-    pub(crate) fn keep(&self, hosted: &mut dyn Hosted, report: &Report) -> Option<Arc<State>> {
-        let mut kept = None;
-        let mut copy = |bytes: &[u8]| kept = self.store.put(bytes).ok();
-        hosted.output(report.state_bytes?, &mut copy).ok()?;
-        kept
+    /// Copies the state that a job has left in its worker's output slot into the store; the job started from `parent`
+    /// and kept by the store's rule for it. Nothing when there is none, after some ends.
+    pub(crate) fn keep_child<F>(
+        &self,
+        hosted: &mut dyn Hosted,
+        parent: Option<&Arc<Kept>>,
+        report: &Report<F>,
+    ) -> Result<Option<Arc<Kept>>, LabError> {
+        let Some(kept) = &report.kept else { return Ok(None) };
+        let mut stored = None;
+        let mut copy = |slot: &[u8]| stored = Some(self.store.put(parent, kept, report.image_bytes, slot));
+        let shown = hosted.output(end_of(kept), &mut copy);
+        shown.map_err(|reason| LabError::EngineFailure { reason, lost: None })?;
+        stored.transpose()
+    }
+
+    /// The same, with nothing also where there is no room: a machine without a state can be rebuilt. The worker then
+    /// stands at the state.
+    pub(crate) fn keep(
+        &self,
+        hosted: &mut dyn Hosted,
+        parent: Option<&Arc<Kept>>,
+        report: &Report,
+    ) -> Option<Arc<Kept>> {
+        let kept = self.keep_child(hosted, parent, report).ok().flatten()?;
+        hosted.set_resident(Some(kept.id()));
+        Some(kept)
+    }
+
+    /// Adds a report's messages to a log: those of all its inputs, and those that are on its frame.
+    pub(crate) fn log(&self, messages: &mut MessageLog, report: &Report) {
+        let keep = self.limits().messages;
+        messages.extend(&report.messages, keep);
+        if let Some(frame) = &report.frame {
+            messages.extend(&frame.messages, keep);
+        }
     }
 
     /// The tip that a report leads to from a line and its messages.
@@ -135,16 +167,14 @@ impl Inner {
         mut line: Line,
         mut messages: MessageLog,
         report: &mut Report,
-        state: Option<Arc<State>>,
+        state: Option<Arc<Kept>>,
     ) -> Tip {
         steps(report).into_iter().for_each(|step| line.push(step));
         if let Some(digest) = report.state_digest {
             line.mark(report.play, digest);
         }
+        self.log(&mut messages, report);
         let frame = report.frame.take().unwrap_or_default();
-        let keep = self.limits().messages;
-        messages.extend(&report.messages, keep);
-        messages.extend(&frame.messages, keep);
         Tip {
             line,
             state,
@@ -153,5 +183,14 @@ impl Inner {
             ended: report.ended.clone().map(Arc::new),
             messages,
         }
+    }
+}
+
+/// How much of a slot a state takes.
+pub(crate) fn end_of(kept: &worker::Kept) -> u64 {
+    let end = |piece: &Piece| piece.offset.saturating_add(piece.bytes);
+    match kept {
+        worker::Kept::Keyframe { body, blobs } => blobs.iter().map(end).fold(end(body), u64::max),
+        worker::Kept::Delta { bytes } => end(bytes),
     }
 }

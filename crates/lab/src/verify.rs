@@ -97,7 +97,7 @@ impl<'a> Trial<'a> {
         if self.judge.is_decided() {
             return Ok(());
         }
-        let (mut replay, report) = Replay::power_on(self.lab, &recording.movie.header.power_on, control)?;
+        let (mut replay, report) = Replay::power_on(self.lab, &recording.movie.header.power_on, control, false)?;
         self.take(report, recording);
         let total = recording.movie.steps.len() as u64;
         for act in recording.movie.acts(self.lab.limits().chunk_keys) {
@@ -108,9 +108,9 @@ impl<'a> Trial<'a> {
                 return Err(Trouble::Fatal(LabError::Cancelled));
             }
             match act {
-                Act::Press { at, steps } => self.take(replay.go(&leg(at, None, steps))?, recording),
+                Act::Press { at, steps } => self.take(replay.go(&leg(at, None, steps), false)?, recording),
                 Act::Reseed { at, core, display } => {
-                    self.take(replay.go(&leg(at, Some((core, display)), &[]))?, recording);
+                    self.take(replay.go(&leg(at, Some((core, display)), &[]), false)?, recording);
                 }
                 Act::Compare { .. } => {
                     if let Some(last) = &self.last {
@@ -201,7 +201,7 @@ impl Inner {
     /// What a replay of a recording's keys shows at a boundary, whatever its checks say.
     fn replayed_frame(&self, recording: &Recording, at: Boundary, control: &Control<'_>) -> Option<Arc<Frame>> {
         let power_on = &recording.movie.header.power_on;
-        let (mut replay, mut report) = Replay::power_on(self, power_on, control).ok()?;
+        let (mut replay, mut report) = Replay::power_on(self, power_on, control, false).ok()?;
         for act in recording.movie.acts(self.limits().chunk_keys) {
             report = match act {
                 Act::Press { at: from, steps } => {
@@ -213,7 +213,7 @@ impl Inner {
                     replay.press(Batch::forced(keys)).ok()?
                 }
                 Act::Reseed { at: from, core, display } if from < at => {
-                    replay.go(&leg(from, Some((core, display)), &[])).ok()?
+                    replay.go(&leg(from, Some((core, display)), &[]), false).ok()?
                 }
                 Act::Reseed { .. } | Act::Compare { .. } | Act::Debug { .. } => continue,
             };

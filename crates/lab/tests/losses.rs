@@ -1,11 +1,12 @@
 //! Workers and hosts that are killed.
 
+use std::cell::Cell;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lab::{Control, ResumeFrom, Verdict};
+use lab::{Boundary, Control, LabError, MachineId, Progress, ResumeFrom, Snapshot, Verdict};
 use rustix::process::{Pid, Signal, kill_process};
 use wire::Batch;
 
@@ -17,7 +18,7 @@ pub(crate) const AS_HOST: &str = "as-host";
 const SEED: u64 = 21;
 
 /// The worker processes that this process, and nobody else, has started.
-fn workers() -> Vec<Pid> {
+pub(crate) fn workers() -> Vec<Pid> {
     let mut pids = Vec::new();
     for task in std::fs::read_dir("/proc/self/task").unwrap() {
         let children = std::fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default();
@@ -73,7 +74,8 @@ fn start_host(movies: &Path) -> std::process::Child {
 pub(crate) fn host(movies: &str) -> ! {
     let lab = lab(Some(Path::new(movies)), |options| options.limits.chunk_keys = 64);
     let mut out = std::io::stdout();
-    writeln!(out, "survived {}", survive(&lab)).unwrap();
+    let verdicts = [survive(&lab), survive_seeks(&lab)];
+    writeln!(out, "survived {}", verdicts.iter().find(|verdict| *verdict != "exact").unwrap_or(&verdicts[0])).unwrap();
     let game = lab.new_game(power_on(SEED), true).unwrap();
     for key in keys(SEED, 3_000) {
         let done = run(&lab, game.machine, &[key]);
@@ -121,4 +123,58 @@ fn survive(lab: &lab::Lab) -> String {
     }
     let journal = std::fs::read(done.snapshot.journal.unwrap()).unwrap();
     lab.verify(&journal, None, &Control::default()).unwrap().verdict.name().to_owned()
+}
+
+/// Goes back in a game while its workers are killed on the way, once or again and again; `exact` when it comes to what a
+/// game in peace comes to, or stays where it was.
+fn survive_seeks(lab: &lab::Lab) -> String {
+    let games = [(); 2].map(|()| lab.new_game(power_on(SEED), false).unwrap().machine);
+    for machine in games {
+        run(lab, machine, &keys(SEED, 3_000));
+    }
+    let last = lab.snapshot(games[0]).unwrap().boundary.0;
+    let lost_before = lab.info().workers_lost;
+    let (mut there, mut stayed) = (0, 0);
+    for part in (0..24).rev() {
+        let to = Boundary(last * part / 24 + part % 2);
+        let (kills, kills_max) = (Cell::new(0), if part % 3 == 0 { u32::MAX } else { 1 });
+        let kill = |_: Progress| {
+            if kills.get() < kills_max {
+                kills.set(kills.get() + 1);
+                for pid in workers() {
+                    let _ = kill_process(pid, Signal::KILL);
+                }
+            }
+        };
+        let before = lab.snapshot(games[0]).unwrap();
+        match seek(lab, games[0], to, Some(&kill)) {
+            Ok(_) => there += 1,
+            Err(LabError::EngineFailure { .. }) => {
+                stayed += 1;
+                if look(&lab.snapshot(games[0]).unwrap()) != look(&before) {
+                    return format!("a seek to {to} that failed moved the machine");
+                }
+                continue;
+            }
+            Err(error) => return error.to_string(),
+        }
+        let peace = seek(lab, games[1], to, None).unwrap();
+        if look(&lab.snapshot(games[0]).unwrap()) != look(&peace) {
+            return format!("another game at {to}");
+        }
+    }
+    if there < 12 || stayed == 0 || lab.info().workers_lost < lost_before + 8 {
+        return format!("{there} seeks succeeded, {stayed} failed, {} workers lost", lab.info().workers_lost);
+    }
+    "exact".to_owned()
+}
+
+fn seek(
+    lab: &lab::Lab,
+    machine: MachineId,
+    to: Boundary,
+    progress: Option<&dyn Fn(Progress)>,
+) -> Result<Snapshot, LabError> {
+    let revision = lab.snapshot(machine).unwrap().revision;
+    lab.seek(machine, revision, to, &Control { progress, ..Control::default() })
 }

@@ -87,5 +87,28 @@ pub(crate) struct Header {
     pub(crate) frame_head_bytes: u32,
     pub(crate) observe: extern "C" fn(*mut Observation, u32),
     pub(crate) observation_bytes: u32,
-    pub(crate) unused: u32,
+    pub(crate) context_bytes: u32,
+    /// Where the core generator and the display's are.
+    pub(crate) contexts: *const [usize; 2],
+    pub(crate) disk_head_bytes: u32,
+    pub(crate) disk_files_offset: u32,
+    pub(crate) disk_file_bytes: u32,
+    pub(crate) disk_free_offset: u32,
 }
+
+/// `struct file`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct FileEntry {
+    pub(crate) name: [u8; 64],
+    pub(crate) bytes: u64,
+    pub(crate) length: u64,
+    pub(crate) capacity: u64,
+    pub(crate) state: u16,
+    pub(crate) read_only: u16,
+    pub(crate) opens: u32,
+    pub(crate) written: u64,
+}
+
+/// `EXTENT_CLASSES`.
+pub(crate) const EXTENT_CLASSES: usize = 17;

@@ -1,4 +1,5 @@
-//! Reads the frames that a ROM writes: the layouts of `bios/port/frame.h`.
+//! Reads the frames that a ROM writes: the layouts of `bios/port/frame.h`. They may come from another process, so
+//! nothing in them is believed.
 
 use std::fmt::Write;
 
@@ -42,16 +43,68 @@ pub(crate) fn text_into(bytes: &[u8], text: &mut String) {
     }
 }
 
-/// Takes fields off the front of a frame's bytes. The ROM writes what it says; a short frame gives zeroes.
+/// Bytes that are no frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the bytes are no frame: {0}")]
+pub struct FrameError(&'static str);
+
+/// The most bytes of a frame.
+pub const FRAME_BYTES_MAX: usize = 2 << 20;
+/// What a frame has of a machine that is broken: the terminal's planes and the turn. Shorter than any other.
+pub(crate) const BROKEN_BYTES: usize = 3 * ROWS * COLUMNS + 8;
+
+/// The fewest bytes of each record.
+const MESSAGE_BYTES: usize = 11;
+const ITEM_BYTES: usize = 6;
+const ENTRY_BYTES: usize = 16;
+const LINE_BYTES: usize = 2;
+
+/// Reads a frame's bytes, as [`Machine::frame_bytes_into`](crate::Machine::frame_bytes_into) gives them. They may come
+/// from anywhere: what is read has a whole screen, and positions on it.
+///
+/// # Errors
+/// Bytes that are no frame.
+pub fn decode_frame(bytes: &[u8]) -> Result<Frame, FrameError> {
+    let mut decoded = Frame::default();
+    if bytes.len() == BROKEN_BYTES {
+        let mut reader = Reader { rest: bytes, short: false };
+        planes(&mut reader, &mut decoded);
+        decoded.turn = reader.i64();
+    } else {
+        frame(bytes, &mut decoded)?;
+    }
+    Ok(decoded)
+}
+
+fn planes(reader: &mut Reader<'_>, frame: &mut Frame) {
+    for plane in [&mut frame.screen.chars, &mut frame.screen.colors, &mut frame.screen.attributes] {
+        plane.clear();
+        plane.extend_from_slice(reader.take(ROWS * COLUMNS));
+    }
+}
+
+/// Takes fields off the front of a frame's bytes. Behind its end there are zeroes, and it remembers.
 struct Reader<'a> {
     rest: &'a [u8],
+    short: bool,
 }
 
 impl<'a> Reader<'a> {
     fn take(&mut self, bytes: usize) -> &'a [u8] {
-        let (here, rest) = self.rest.split_at_checked(bytes).unwrap_or((&[], &[]));
+        let taken = self.rest.split_at_checked(bytes);
+        self.short |= taken.is_none();
+        let (here, rest) = taken.unwrap_or((&[], &[]));
         self.rest = rest;
         here
+    }
+
+    /// How many records follow, of which each has this many bytes or more.
+    fn count(&self, records: u32, record_bytes: usize) -> Result<usize, FrameError> {
+        let records = usize::try_from(records).unwrap_or(usize::MAX);
+        if records > self.rest.len() / record_bytes {
+            return Err(FrameError("it counts more records than it holds"));
+        }
+        Ok(records)
     }
 
     fn array<const N: usize>(&mut self) -> [u8; N] {
@@ -84,28 +137,20 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn copy(plane: &mut Vec<u8>, bytes: &[u8]) {
-    plane.clear();
-    plane.extend_from_slice(bytes);
-}
-
-/// Fills a frame, reusing what it has allocated.
-pub(crate) fn frame(bytes: &[u8], frame: &mut Frame) {
-    let mut reader = Reader { rest: bytes };
-    copy(&mut frame.screen.chars, reader.take(ROWS * COLUMNS));
-    copy(&mut frame.screen.colors, reader.take(ROWS * COLUMNS));
-    copy(&mut frame.screen.attributes, reader.take(ROWS * COLUMNS));
+/// Fills a frame, reusing what it has allocated. After an error it holds some of both.
+pub(crate) fn frame(bytes: &[u8], frame: &mut Frame) -> Result<(), FrameError> {
+    if bytes.len() > FRAME_BYTES_MAX {
+        return Err(FrameError("it is too long"));
+    }
+    let mut reader = Reader { rest: bytes, short: false };
+    planes(&mut reader, frame);
     frame.glyphs.clear();
     let glyphs = reader.take(2 * MAP_ROWS * MAP_COLUMNS).chunks_exact(2);
     frame.glyphs.extend(glyphs.map(|pair| i16::from_le_bytes([pair[0], pair[1]])));
     frame.screen.cursor = cursor(&mut reader);
     let hero = cursor(&mut reader);
     let kind = PendingKind::from_number(reader.u8());
-    let stage = match reader.u8() {
-        0 => Stage::Start,
-        1 => Stage::Play,
-        _ => Stage::Ending,
-    };
+    let stage = stage(reader.u8());
     let flags = reader.u8();
     let default = reader.u8();
     let capacity = reader.u16();
@@ -117,8 +162,7 @@ pub(crate) fn frame(bytes: &[u8], frame: &mut Frame) {
     let first_id = reader.i64();
     let [messages, items, entries, lines] = std::array::from_fn(|_| reader.u32());
     frame.hero = (flags & HAS_HERO != 0).then_some(hero);
-    let question = Question { kind, stage, default, capacity };
-    frame.pending = question.read(&mut reader);
+    frame.pending = Question { kind, stage, default, capacity }.read(&mut reader);
     if flags & HAS_STATUS == 0 {
         frame.status = None;
     } else {
@@ -129,21 +173,55 @@ pub(crate) fn frame(bytes: &[u8], frame: &mut Frame) {
     frame.number_pad = flags & NUMBER_PAD != 0;
     frame.messages_truncated = flags & MESSAGES_TRUNCATED != 0;
     frame.messages.clear();
-    for index in 0..messages {
-        frame.messages.push(message(&mut reader, first_id.wrapping_add(i64::from(index))));
+    for index in 0..reader.count(messages, MESSAGE_BYTES)? {
+        frame.messages.push(message(&mut reader, first_id.wrapping_add(index as i64)));
     }
-    frame.inventory.resize_with(items as usize, || InventoryItem {
-        letter: ' ',
-        text: String::new(),
-        class: 0,
-        glyph: 0,
-    });
+    let items = reader.count(items, ITEM_BYTES)?;
+    frame.inventory.resize_with(items, || InventoryItem { letter: ' ', text: String::new(), class: 0, glyph: 0 });
     for item in &mut frame.inventory {
         read_item(&mut reader, item);
     }
+    let entries = reader.count(if flags & HAS_MENU == 0 { 0 } else { entries }, ENTRY_BYTES)?;
     frame.menu = (flags & HAS_MENU != 0).then(|| menu(&mut reader, entries, pick, page, pages));
+    let lines = reader.count(if flags & HAS_WINDOW == 0 { 0 } else { lines }, LINE_BYTES)?;
     frame.window = (flags & HAS_WINDOW != 0)
         .then(|| Window { lines: (0..lines).map(|_| reader.text()).collect(), whole: flags & WINDOW_IN_PARTS == 0 });
+    sound(&reader, frame)
+}
+
+/// What the game waits for, from the bytes of a frame, without the rest of it.
+pub(crate) fn pending(bytes: &[u8]) -> Option<Pending> {
+    let mut reader = Reader { rest: bytes, short: false };
+    reader.take(3 * ROWS * COLUMNS + 2 * MAP_ROWS * MAP_COLUMNS + 4);
+    let kind = PendingKind::from_number(reader.u8());
+    let stage = stage(reader.u8());
+    let _flags = reader.u8();
+    let default = reader.u8();
+    let capacity = reader.u16();
+    reader.take(3 * 2 + 8 + 8 * STATUS_NUMBERS + 2 * 8 + 4 * 4);
+    Question { kind, stage, default, capacity }.read(&mut reader).filter(|_| !reader.short)
+}
+
+/// What a frame's readers rely on.
+fn sound(reader: &Reader<'_>, frame: &Frame) -> Result<(), FrameError> {
+    let on_screen = |cursor: &Cursor| usize::from(cursor.row) < ROWS && usize::from(cursor.column) < COLUMNS;
+    if reader.short {
+        Err(FrameError("it is cut short"))
+    } else if !reader.rest.is_empty() {
+        Err(FrameError("bytes follow it"))
+    } else if !on_screen(&frame.screen.cursor) || frame.hero.is_some_and(|hero| !on_screen(&hero)) {
+        Err(FrameError("it names a place outside the screen"))
+    } else {
+        Ok(())
+    }
+}
+
+fn stage(number: u8) -> Stage {
+    match number {
+        0 => Stage::Start,
+        1 => Stage::Play,
+        _ => Stage::Ending,
+    }
 }
 
 fn cursor(reader: &mut Reader<'_>) -> Cursor {
@@ -165,8 +243,8 @@ fn read_item(reader: &mut Reader<'_>, item: &mut InventoryItem) {
     text_into(reader.bytes(), &mut item.text);
 }
 
-fn menu(reader: &mut Reader<'_>, entries: u32, pick: u16, page: u16, pages: u16) -> Menu {
-    let entries: Vec<_> = (0..entries).map(|id| entry(reader, id)).collect();
+fn menu(reader: &mut Reader<'_>, entries: usize, pick: u16, page: u16, pages: u16) -> Menu {
+    let entries: Vec<_> = (0..).take(entries).map(|id| entry(reader, id)).collect();
     // A heading is a line by itself, followed by an empty one.
     let title = match entries.as_slice() {
         [first, second, ..] if !first.selectable && !second.selectable && second.text.is_empty() => first.text.clone(),
@@ -287,7 +365,7 @@ mod tests {
     #[test]
     fn a_short_frame_is_read_without_harm() {
         for length in [0, 1, 5760, 9000, 9344] {
-            frame(&vec![0; length], &mut Frame::default());
+            assert!(frame(&vec![0; length], &mut Frame::default()).is_err(), "{length}");
         }
     }
 

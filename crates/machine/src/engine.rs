@@ -9,8 +9,11 @@ use rom::{Access, PAGE_BYTES, Rom};
 use wire::{COLUMNS, GENERATOR_BYTES, MAP_COLUMNS, MAP_ROWS, ROWS};
 
 use crate::contract::{
-    DISK_BASE, DISK_BYTES, Ending, HEAP_BASE, HEAP_BYTES, Header, Instant, Mailbox, STACK_BASE, STACK_BYTES,
+    DISK_BASE, DISK_BYTES, EXTENT_CLASSES, Ending, FileEntry, HEAP_BASE, HEAP_BYTES, Header, Instant, Mailbox,
+    STACK_BASE, STACK_BYTES,
 };
+use crate::disk::DiskLayout;
+use crate::isaac::CONTEXT_BYTES;
 use crate::memory::Fixed;
 use crate::signals::{self, Caught, Handlers};
 use crate::{Arrays, MachineError, Observation};
@@ -47,6 +50,7 @@ pub(crate) struct Engine {
     header: Header,
     globals_bytes: usize,
     linked: Vec<u8>,
+    contexts: [usize; 2],
     pub(crate) handlers: Handlers,
     frame_bytes: RefCell<Vec<u8>>,
     _regions: Vec<Fixed>,
@@ -90,6 +94,7 @@ impl Engine {
             .to_vec();
         Ok(Self {
             handlers: Handlers::install(header.abandon, KEY_CPU_MS)?,
+            contexts: read_contexts(rom, &header)?,
             header,
             globals_bytes,
             linked,
@@ -98,6 +103,21 @@ impl Engine {
             _place: place,
             _this_thread: PhantomData,
         })
+    }
+
+    /// Where in the globals the two generators are.
+    pub(crate) fn contexts(&self) -> [usize; 2] {
+        self.contexts
+    }
+
+    /// How the disk is laid out.
+    pub(crate) fn disk_layout(&self) -> DiskLayout {
+        DiskLayout {
+            head_bytes: self.header.disk_head_bytes as usize,
+            files: self.header.disk_files_offset as usize,
+            files_max: self.header.disk_files_max as usize,
+            free: self.header.disk_free_offset as usize,
+        }
     }
 
     pub(crate) fn mailbox(&self) -> &Mailbox {
@@ -293,5 +313,34 @@ fn read_header(rom: &Rom) -> Result<Header, MachineError> {
             size_of::<Observation>()
         ));
     }
+    let head = header.disk_head_bytes as usize;
+    let fits = |offset: u32, count: usize, bytes: usize| {
+        count.checked_mul(bytes).and_then(|bytes| bytes.checked_add(offset as usize)).is_some_and(|end| end <= head)
+    };
+    if head > DISK_BYTES
+        || !head.is_multiple_of(64)
+        || header.disk_file_bytes as usize != size_of::<FileEntry>()
+        || !fits(header.disk_files_offset, header.disk_files_max as usize, size_of::<FileEntry>())
+        || !fits(header.disk_free_offset, EXTENT_CLASSES, 8)
+    {
+        return contract("its disk is laid out in another way".to_owned());
+    }
     Ok(header)
+}
+
+/// Where in the globals the generators are.
+fn read_contexts(rom: &Rom, header: &Header) -> Result<[usize; 2], MachineError> {
+    let wrong = || MachineError::Contract("its generators are elsewhere".to_owned());
+    let bytes = rom.read(header.contexts as u64, 16).ok_or_else(wrong)?;
+    let globals = header.globals_end as usize - header.globals_start as usize;
+    let mut offsets = [0; 2];
+    for (offset, address) in offsets.iter_mut().zip(bytes.chunks_exact(8)) {
+        let address = address.first_chunk().map_or(0, |word| u64::from_le_bytes(*word) as usize);
+        *offset = address.checked_sub(header.globals_start as usize).ok_or_else(wrong)?;
+        let end = offset.checked_add(CONTEXT_BYTES).ok_or_else(wrong)?;
+        if header.context_bytes as usize != CONTEXT_BYTES || end > globals {
+            return Err(wrong());
+        }
+    }
+    Ok(offsets)
 }

@@ -46,11 +46,11 @@ impl SaveState {
 
 /// The lengths of an image's four parts.
 #[derive(Clone, Copy)]
-struct Lengths {
-    globals: usize,
-    heap: usize,
-    stack: usize,
-    disk: usize,
+pub(crate) struct Lengths {
+    pub(crate) globals: usize,
+    pub(crate) heap: usize,
+    pub(crate) stack: usize,
+    pub(crate) disk: usize,
 }
 
 impl Lengths {
@@ -59,24 +59,24 @@ impl Lengths {
     }
 
     /// What a machine's image would have now.
-    fn of(engine: &Engine) -> Self {
+    pub(crate) fn of(engine: &Engine) -> Self {
         Self {
             globals: engine.globals().len(),
-            heap: used(engine.heap()),
+            heap: used(engine.heap(), HEAP_BYTES),
             stack: STACK_BYTES - stack_offset(engine.mailbox().stack_pointer),
-            disk: used(engine.disk()),
+            disk: used(engine.disk(), DISK_BYTES),
         }
     }
 }
 
 /// A region's first word says how many bytes of it are used.
-fn used(region: &[u8]) -> usize {
+pub(crate) fn used(region: &[u8], capacity: usize) -> usize {
     let used = region.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-    usize::try_from(used).map_or(region.len(), |used| used.min(region.len()))
+    usize::try_from(used).map_or(capacity, |used| used.min(capacity))
 }
 
 /// Where in the stack's region a stack pointer points; its end if it points elsewhere.
-fn stack_offset(pointer: u64) -> usize {
+pub(crate) fn stack_offset(pointer: u64) -> usize {
     usize::try_from(pointer)
         .ok()
         .and_then(|pointer| pointer.checked_sub(STACK_BASE))
@@ -179,7 +179,7 @@ pub(crate) fn check<'a>(engine: &Engine, rom_id: &RomId, image: &'a [u8]) -> Res
 
 /// Whether a region's part is as long as its first word says, which is not more than the region.
 fn whole(part: &[u8], capacity: usize) -> bool {
-    part.len() >= 8 && part.len() <= capacity && used(part) == part.len() && {
+    part.len() >= 8 && part.len() <= capacity && {
         let word = part.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
         word == part.len() as u64
     }

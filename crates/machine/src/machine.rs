@@ -10,7 +10,7 @@ use crate::contract::{YIELD_BOOT, YIELD_EXIT, YIELD_KEY};
 use crate::engine::Engine;
 use crate::image::{self, RomId};
 use crate::signals::{self, Caught};
-use crate::{Arrays, MachineError, Observation, SaveState, decode};
+use crate::{Arrays, Image, MachineError, Observation, SaveState, decode, regions};
 
 /// Why control is back with the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +27,7 @@ pub struct Machine {
     rom_id: RomId,
     boots: Boots,
     state: State,
+    reseeded: Option<[u64; 2]>,
     /// Reused for looks that want a part of a frame.
     seen: RefCell<Frame>,
 }
@@ -59,6 +60,7 @@ impl Machine {
             rom_id,
             boots: Boots::default(),
             state: State::Off,
+            reseeded: None,
             seen: RefCell::default(),
         })
     }
@@ -70,6 +72,7 @@ impl Machine {
     pub fn power_on(&mut self, record: &PowerOn) -> Result<Stop, MachineError> {
         record.check()?;
         self.state = State::Off;
+        self.reseeded = None;
         self.boots.boot(&mut self.engine, &self.rom_id, record)?;
         Ok(self.run())
     }
@@ -175,7 +178,12 @@ impl Machine {
     pub fn frame_into(&self, frame: &mut Frame) {
         match &self.state {
             State::Off => *frame = Frame::default(),
-            State::Stopped(_) => self.engine.with_frame(|bytes| decode::frame(bytes, frame)),
+            State::Stopped(_) => self.engine.with_frame(|bytes| {
+                // Only a foreign state can lead to a frame that its own ROM writes wrong.
+                if decode::frame(bytes, frame).is_err() {
+                    *frame = Frame::default();
+                }
+            }),
             State::Broken(_) => {
                 *frame = Frame::default();
                 let instant = self.engine.instant();
@@ -184,6 +192,20 @@ impl Machine {
                 frame.screen.colors = colors.to_vec();
                 frame.screen.attributes = attributes.to_vec();
                 frame.turn = instant.turn;
+            }
+        }
+    }
+
+    /// Appends the present frame in the ROM's own form, which [`decode_frame`](crate::decode_frame) reads; nothing when
+    /// the machine is off.
+    pub fn frame_bytes_into(&self, out: &mut Vec<u8>) {
+        match &self.state {
+            State::Off => {}
+            State::Stopped(_) => self.engine.with_frame(|bytes| out.extend_from_slice(bytes)),
+            State::Broken(_) => {
+                let instant = self.engine.instant();
+                self.engine.planes(&instant).into_iter().for_each(|plane| out.extend_from_slice(plane));
+                out.extend_from_slice(&instant.turn.to_le_bytes());
             }
         }
     }
@@ -202,7 +224,10 @@ impl Machine {
     /// What the game waits for; `None` when it waits for nothing.
     #[must_use]
     pub fn pending(&self) -> Option<Pending> {
-        self.look().pending.clone()
+        match &self.state {
+            State::Stopped(_) => self.engine.with_frame(decode::pending),
+            State::Off | State::Broken(_) => None,
+        }
     }
 
     /// The present frame in the place that is kept for such looks.
@@ -263,6 +288,7 @@ impl Machine {
     pub fn reseed(&mut self, core: Seed, display: Seed) -> Result<(), MachineError> {
         self.at_boundary()?;
         self.engine.seed(core.0, display.0);
+        self.reseeded = Some([core.0, display.0]);
         Ok(())
     }
 
@@ -275,7 +301,21 @@ impl Machine {
         }
     }
 
-    fn savable(&self) -> Result<(), MachineError> {
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    pub(crate) fn rom_id(&self) -> &RomId {
+        &self.rom_id
+    }
+
+    /// The seeds of the last [`Machine::reseed`] since the machine was loaded.
+    pub(crate) fn reseeded(&self) -> Option<[u64; 2]> {
+        self.reseeded
+    }
+
+    /// Refuses a machine that is off or broken.
+    pub(crate) fn savable(&self) -> Result<(), MachineError> {
         match &self.state {
             State::Stopped(_) => Ok(()),
             State::Off => Err(MachineError::Off),
@@ -339,9 +379,27 @@ impl Machine {
             return Err(MachineError::Image("its game has not begun"));
         }
         image::load(&mut self.engine, &parts);
+        Ok(self.loaded())
+    }
+
+    /// Makes this machine what an image is. With `descends` the machine must have come from that very image, or be at
+    /// it: files that were not written since are then left alone, which is faster.
+    ///
+    /// # Errors
+    /// An image that is of no boundary; the machine is as it was then.
+    pub fn load_from(&mut self, image: &Image, descends: bool) -> Result<Stop, MachineError> {
+        regions::check(&self.engine, image)?;
+        // A key that failed may have left a file half written.
+        let descends = descends && !matches!(self.state, State::Broken(_));
+        regions::load(&mut self.engine, image, descends);
+        Ok(self.loaded())
+    }
+
+    fn loaded(&mut self) -> Stop {
         let stop = self.read_stop();
         self.state = State::Stopped(stop.clone());
-        Ok(stop)
+        self.reseeded = None;
+        stop
     }
 
     /// Sets how much CPU time one key may take before its game is given up, in milliseconds.

@@ -2,8 +2,9 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 
-use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
+use rustix::fs::{AtFlags, CWD, FallocateFlags, MemfdFlags, Mode, OFlags, SealFlags};
 
 /// Why shared memory can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +42,12 @@ pub struct SharedMemory {
     address: usize,
     capacity: usize,
     writable: bool,
+    /// True when the disk under it may be full, which a write through the mapping could not tell.
+    on_disk: bool,
 }
+
+/// How many names are tried for a file where the system makes none without a name.
+const NAMES_MAX: u32 = 1_000;
 
 fn system(what: &'static str) -> impl FnOnce(rustix::io::Errno) -> SharedError {
     move |errno| SharedError::System { what, source: errno.into() }
@@ -61,6 +67,19 @@ impl SharedMemory {
         Self::open(fd, capacity, true)
     }
 
+    /// Makes shared memory of `capacity` bytes, all zero, in a file of a directory. The file has no name and goes with
+    /// the last process that has it; it takes room on the disk only where it is written.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn in_file(directory: &Path, capacity: usize) -> Result<Self, SharedError> {
+        let fd = nameless(directory).map_err(system("create a file for shared memory"))?;
+        rustix::fs::ftruncate(&fd, capacity as u64).map_err(system("size shared memory"))?;
+        let mut memory = Self::open(fd, capacity, true)?;
+        memory.on_disk = true;
+        Ok(memory)
+    }
+
     /// Maps shared memory that another process made.
     ///
     /// # Errors
@@ -77,7 +96,7 @@ impl SharedMemory {
         if mapped == libc::MAP_FAILED {
             return Err(SharedError::System { what: "map shared memory", source: io::Error::last_os_error() });
         }
-        Ok(Self { fd, address: mapped as usize, capacity, writable })
+        Ok(Self { fd, address: mapped as usize, capacity, writable, on_disk: false })
     }
 
     /// The file behind it, to pass to another process.
@@ -138,9 +157,27 @@ impl SharedMemory {
         if !self.writable {
             return Err(SharedError::ReadOnly);
         }
+        if self.on_disk {
+            return self.write_file(offset, bytes);
+        }
         // SAFETY: the target is inside a writable mapping, and a private slice can't overlap it.
         unsafe {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), (self.address + offset) as *mut u8, bytes.len());
+        }
+        Ok(())
+    }
+
+    /// Writes bytes to the file, which the mapping shows at once.
+    fn write_file(&self, offset: usize, bytes: &[u8]) -> Result<(), SharedError> {
+        let mut done = 0;
+        while let Some(rest) = bytes.get(done..).filter(|rest| !rest.is_empty()) {
+            let written = rustix::io::pwrite(&self.fd, rest, (offset + done) as u64);
+            match written {
+                Ok(0) => return Err(system("write shared memory")(rustix::io::Errno::NOSPC)),
+                Ok(count) => done += count,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(errno) => return Err(system("write shared memory")(errno)),
+            }
         }
         Ok(())
     }
@@ -161,6 +198,24 @@ impl SharedMemory {
         self.check(offset, length)?;
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         rustix::fs::fallocate(&self.fd, flags, offset as u64, length as u64).map_err(system("release shared memory"))
+    }
+}
+
+/// A new file without a name.
+fn nameless(directory: &Path) -> rustix::io::Result<OwnedFd> {
+    let (flags, mode) = (OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
+    if let Ok(fd) = rustix::fs::open(directory, flags | OFlags::TMPFILE, mode) {
+        return Ok(fd);
+    }
+    // Not every file system can do that; then it has a name for an instant.
+    let mut number = 0;
+    loop {
+        let path = directory.join(format!(".nethack-lab-{}-{number}", std::process::id()));
+        match rustix::fs::open(&path, flags | OFlags::CREATE | OFlags::EXCL, mode) {
+            Ok(fd) => return rustix::fs::unlinkat(CWD, &path, AtFlags::empty()).map(|()| fd),
+            Err(rustix::io::Errno::EXIST) if number < NAMES_MAX => number += 1,
+            Err(errno) => return Err(errno),
+        }
     }
 }
 

@@ -248,6 +248,7 @@ pub(crate) fn stop_word(stop: &Stop) -> &'static str {
         Stop::Batch(StopReason::Ended) => "ended",
         Stop::Batch(StopReason::Turns) => "turns",
         Stop::Batch(StopReason::InputLimit) => "input_limit",
+        Stop::Batch(StopReason::Policy) => "policy",
         Stop::Cancelled => "cancelled",
         Stop::Condition => "condition",
         Stop::NoRoom => "no_room",

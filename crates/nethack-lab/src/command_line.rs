@@ -14,6 +14,8 @@ Begin with:
   nethack-lab demo                       a game, eight forks of it, the best one adopted, the proof
   nethack-lab play --seed 42             play yourself; the game is recorded as a movie
   nethack-lab movie verify game.movie    replay a movie: is it the same, byte for byte?
+  nethack-lab state save game.movie -o game.state
+                                         keep where it led to: any process goes on from there at once
   nethack-lab mcp --movies ./movies      serve an agent over MCP on standard input and output
 
 A seed, a character and the keys decide everything: equal inputs give equal bytes, on any day and any machine.
@@ -44,6 +46,12 @@ pub(crate) enum Command {
     /// Look at movies, check them, record one
     #[command(subcommand)]
     Movie(MovieCommand),
+    /// Save states: files that hold a whole machine and the movie that led to it
+    #[command(subcommand)]
+    State(StateCommand),
+    /// Trees: files that hold machines with their forks, lines and states
+    #[command(subcommand)]
+    Tree(TreeCommand),
     /// Recorded games of NLE: compare them with our own play, make movies of them
     #[command(subcommand)]
     Nle(crate::nle_games::NleCommand),
@@ -161,7 +169,8 @@ pub(crate) struct WatchOptions {
 #[command(after_help = "Keys go to the game as they are; arrows move. Ctrl-\\ leaves at any time, and so does Ctrl-C \
                         pressed twice in a row; the movie is kept, and `--movie FILE` goes on from it.\n\nExamples:\n  \
                         nethack-lab play --seed 42 --role valkyrie --race dwarf --name Ann -o ann.movie\n  nethack-lab \
-                        play --movie ann.movie -o ann-2.movie\n  nethack-lab play --movie ann.movie --at 120")]
+                        play --movie ann.movie -o ann-2.movie\n  nethack-lab play --movie ann.movie --at 120\n  \
+                        nethack-lab play --from ann.state")]
 pub(crate) struct PlayOptions {
     #[command(flatten)]
     pub(crate) power_on: PowerOnOptions,
@@ -171,6 +180,9 @@ pub(crate) struct PlayOptions {
     /// Go on from this boundary of the movie, after so many inputs [default: its end]
     #[arg(long, value_name = "BOUNDARY", requires = "movie")]
     pub(crate) at: Option<u64>,
+    /// Go on from a save state, at once (see `state save`)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["movie", "seed", "display_seed", "level_seed", "reseed", "profile", "name", "role", "race", "gender", "alignment", "options", "clock"])]
+    pub(crate) from: Option<PathBuf>,
     /// Where the movie is written; an existing file is never touched [default: play-SEED.movie here, or the first of
     /// play-SEED-2.movie … that is free]
     #[arg(long, short, value_name = "FILE")]
@@ -314,6 +326,127 @@ pub(crate) enum Policy {
     Explore,
 }
 
+#[derive(Subcommand, Debug)]
+pub(crate) enum StateCommand {
+    /// Replay a movie or a journal, and save the state that it leads to
+    #[command(
+        after_help = "Examples:\n  nethack-lab state save game.movie -o game.state\n  nethack-lab state save game.movie \
+                            --at 120 -o early.state"
+    )]
+    Save(StateSaveOptions),
+    /// Tell what a save state is of, without loading it
+    Info(StateFileOptions),
+    /// Load a save state, show its screen, and go on from it
+    #[command(
+        after_help = "Keys are named as `movie keys` names them, with blanks between. A state runs in a sandboxed \
+                            worker only, whoever made it.\n\nExamples:\n  nethack-lab state load game.state\n  \
+                            nethack-lab state load game.state --keys \"2 0 s ENTER\" -o on.movie --save on.state\n  \
+                            nethack-lab play --from game.state           play on in the terminal"
+    )]
+    Load(StateLoadOptions),
+    /// Take the movie out of a save state, also out of a damaged one
+    Movie(TakeMovieOptions),
+}
+
+/// `state save`
+#[derive(Args, Debug)]
+pub(crate) struct StateSaveOptions {
+    /// The movie or journal
+    #[arg(value_name = "MOVIE")]
+    pub(crate) movie: PathBuf,
+    /// Save the state at this boundary, after so many inputs [default: its end]
+    #[arg(long, value_name = "BOUNDARY")]
+    pub(crate) at: Option<u64>,
+    /// Where the state is written; an existing file is never touched
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+}
+
+/// A save state or a tree
+#[derive(Args, Debug)]
+pub(crate) struct StateFileOptions {
+    /// The file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Answer with one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `state load`
+#[derive(Args, Debug)]
+pub(crate) struct StateLoadOptions {
+    /// The save state
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Keys to press, by name, with blanks between
+    #[arg(long, value_name = "KEYS", allow_hyphen_values = true)]
+    pub(crate) keys: Option<String>,
+    /// Where the movie of it all is written, from power-on; an existing file is never touched
+    #[arg(long, short, value_name = "MOVIE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Where the state after the keys is saved; an existing file is never touched
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save: Option<PathBuf>,
+    /// Answer with one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `state movie`
+#[derive(Args, Debug)]
+pub(crate) struct TakeMovieOptions {
+    /// The save state
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Where the movie is written; an existing file is never touched
+    #[arg(long, short, value_name = "MOVIE")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum TreeCommand {
+    /// Replay a movie, and save it with forks at boundaries of it, so that any of them is gone on from at once
+    #[command(after_help = "Example:\n  nethack-lab tree save game.movie --at 100 --at 200 -o game.tree")]
+    Save(TreeSaveOptions),
+    /// Tell what machines a tree holds, without loading it
+    Info(StateFileOptions),
+    /// Load a tree, so that each of its states is checked by a worker
+    Check(StateFileOptions),
+    /// Make a tree of another ROM of the same engine again, by replay, with states of this ROM
+    Rebuild(TakeMovieOptions),
+    /// Take the movie of a machine out of a tree
+    Movie(TreeMovieOptions),
+}
+
+/// `tree save`
+#[derive(Args, Debug)]
+pub(crate) struct TreeSaveOptions {
+    /// The movie or journal
+    #[arg(value_name = "MOVIE")]
+    pub(crate) movie: PathBuf,
+    /// Add a fork at this boundary; may be given many times
+    #[arg(long, value_name = "BOUNDARY")]
+    pub(crate) at: Vec<u64>,
+    /// Where the tree is written; an existing file is never touched
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+}
+
+/// `tree movie`
+#[derive(Args, Debug)]
+pub(crate) struct TreeMovieOptions {
+    /// The tree
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Which machine, by the number that `tree info` tells
+    #[arg(long, value_name = "N")]
+    pub(crate) machine: u64,
+    /// Where the movie is written; an existing file is never touched
+    #[arg(long, short, value_name = "MOVIE")]
+    pub(crate) out: PathBuf,
+}
+
 /// `rom`
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -345,6 +478,18 @@ pub(crate) struct BenchOptions {
     /// Answer with one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+    /// How many states the exploration keeps
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
+    pub(crate) states: u32,
+    /// How many inputs the line has in which is sought
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1_000..=500_000))]
+    pub(crate) seek_inputs: u64,
+    /// A Python that has the peers, the packages nle and ale-py
+    #[arg(long, value_name = "PYTHON", default_value = "python3")]
+    pub(crate) peers: PathBuf,
+    /// Only try so many lines in this process and tell how many a second (internal)
+    #[arg(long, hide = true, value_name = "LINES")]
+    pub(crate) alone: Option<usize>,
 }
 
 /// An address to serve on: `127.0.0.1:8080`, `localhost:8080`, `[::1]:8080`, or a port alone.

@@ -15,6 +15,8 @@ mod record;
 mod rom_command;
 mod server;
 mod setup;
+mod states;
+mod trees;
 mod viewer;
 mod watch;
 
@@ -28,7 +30,7 @@ use outcome::Outcome;
 fn main() -> ExitCode {
     // A worker closes all descriptors and takes the process over, so nothing may come before it.
     if std::env::args_os().nth(1).is_some_and(|word| word == "worker") {
-        return worker::worker_main();
+        return worker::worker_main(Vec::new());
     }
     let arguments = Arguments::parse();
     match run(arguments) {
@@ -48,6 +50,8 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Play(options) => play::run(&setup, &options),
         Command::Watch(options) => watch::run(&setup, &options),
         Command::Movie(command) => movies::run(&setup, command),
+        Command::State(command) => states::run(&setup, command),
+        Command::Tree(command) => trees::run(&setup, command),
         Command::Nle(command) => nle_games::run(&setup, command),
         Command::Rom(options) => rom_command::run(&setup, &options),
         Command::Bench(options) => measure(&setup, &options),
@@ -61,6 +65,6 @@ fn measure(setup: &setup::Setup, options: &command_line::BenchOptions) -> anyhow
         let hint = "bench measures in this process, and so the built-in ROM only: leave --rom out";
         return Err(outcome::Usage(hint.to_owned()).into());
     }
-    bench::run(options.json)?;
+    bench::run(options)?;
     Ok(Outcome::Good)
 }

@@ -9,13 +9,13 @@ mod verify;
 use std::path::Path;
 
 use anyhow::Context;
-use lab::LabError;
-use movie::{Finish, MarkKind, Recording};
+use lab::{Boundary, Control, Lab, LabError, Snapshot};
+use movie::{Finish, MarkKind, Movie, Recording};
 use serde_json::{Value, json};
 
 use crate::command_line::{MovieCommand, MovieFile};
 use crate::out::{out, outln};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Usage};
 use crate::record;
 use crate::setup::{Setup, read_movie};
 
@@ -44,6 +44,33 @@ pub(crate) fn parse_file(path: &Path, bytes: &[u8]) -> anyhow::Result<Recording>
 
 pub(crate) fn parse(bytes: &[u8]) -> anyhow::Result<Recording> {
     movie::read(bytes).map_err(|error| LabError::BadMovie(error.to_string()).into())
+}
+
+/// The machine that a movie leads to, at its end or at an earlier boundary, with what the movie has until there.
+pub(crate) fn open_at(setup: &Setup, mut bytes: Vec<u8>, at: Option<u64>) -> anyhow::Result<(Lab, Snapshot, Movie)> {
+    let recording = parse(&bytes)?;
+    let mut past = recording.movie;
+    let last = past.boundary();
+    let at = at.map_or(last, Boundary);
+    if at > last {
+        return Err(Usage(format!("--at {at}: the movie's last boundary is {last}")).into());
+    }
+    // An altered movie is refused below, as it is.
+    if at < last && recording.broken_chain.is_none() {
+        cut(&mut past, at);
+        bytes = movie::export(&past)?;
+    }
+    let lab = setup.lab()?;
+    let game = lab.open_movie(&bytes, false, &Control::default())?;
+    Ok((lab, game, past))
+}
+
+/// Drops what lies beyond a boundary. The account keeps it: it has happened.
+fn cut(movie: &mut Movie, at: Boundary) {
+    movie.steps.truncate(usize::try_from(at.0).unwrap_or(usize::MAX));
+    movie.marks.retain(|mark| mark.at < at);
+    movie.finish = Finish::Open;
+    movie.account.seeks += 1;
 }
 
 fn info(options: &MovieFile) -> anyhow::Result<Outcome> {
@@ -116,7 +143,7 @@ fn in_order(mut facts: Value) -> Vec<(String, Value)> {
 }
 
 /// Fields as indented lines, `name value`.
-fn as_text(fields: &[(String, Value)], depth: usize) -> String {
+pub(crate) fn as_text(fields: &[(String, Value)], depth: usize) -> String {
     let indent = "  ".repeat(depth);
     let mut text = String::new();
     for (name, value) in fields {

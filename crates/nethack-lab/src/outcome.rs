@@ -49,7 +49,9 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Outcome {
         return Outcome::Usage;
     }
     match error.downcast_ref::<LabError>() {
-        Some(LabError::BadMovie(_) | LabError::RomMismatch { .. }) => Outcome::CannotJudge,
+        Some(LabError::BadMovie(_) | LabError::RomMismatch { .. } | LabError::BadState(_) | LabError::OtherRom(_)) => {
+            Outcome::CannotJudge
+        }
         _ => Outcome::Failure,
     }
 }
@@ -57,10 +59,14 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Outcome {
 /// What to do about a movie of another engine.
 pub(crate) const OTHER_ROM: &str = "use --rom with the ROM that made it";
 
+/// What to do about a save state or a tree of another ROM.
+const TAKE_OUT: &str = "`state movie` and `tree movie` take the movie out, `tree rebuild` replays a whole tree";
+
 /// An error in words, with what can be done about it where that is known.
 pub(crate) fn told(error: &anyhow::Error) -> String {
     match error.downcast_ref::<LabError>() {
         Some(LabError::RomMismatch { .. }) => format!("{error:#}: {OTHER_ROM}"),
+        Some(LabError::OtherRom(_)) => format!("{error:#}. {OTHER_ROM}; {TAKE_OUT}"),
         _ => format!("{error:#}"),
     }
 }

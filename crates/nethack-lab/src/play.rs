@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use crossterm::event::{self, Event};
-use lab::{Boundary, Control, Lab, Snapshot, Stop};
-use movie::{Finish, Movie};
+use lab::{Boundary, Lab, Snapshot, Stop};
+use movie::Movie;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use crate::command_line::PlayOptions;
@@ -22,6 +22,7 @@ use crate::movies;
 use crate::out::outln;
 use crate::outcome::{Outcome, Usage};
 use crate::setup::{Setup, read_movie};
+use crate::states;
 
 use keeper::Keeper;
 use keyboard::Stroke;
@@ -86,6 +87,9 @@ fn begin(setup: &Setup, options: &PlayOptions) -> anyhow::Result<(Lab, Snapshot,
         let bytes = read_movie(path)?;
         return go_on(setup, bytes, options.at).with_context(|| path.display().to_string());
     }
+    if let Some(path) = &options.from {
+        return go_on_from(setup, path);
+    }
     let record = options.power_on.power_on()?;
     let lab = setup.lab()?;
     let game = lab.new_game(record, false)?;
@@ -93,22 +97,10 @@ fn begin(setup: &Setup, options: &PlayOptions) -> anyhow::Result<(Lab, Snapshot,
 }
 
 /// Goes on from a movie's end or from an earlier boundary of it.
-fn go_on(setup: &Setup, mut bytes: Vec<u8>, at: Option<u64>) -> anyhow::Result<(Lab, Snapshot, Option<Movie>)> {
-    let recording = movies::parse(&bytes)?;
-    let mut past = recording.movie;
-    let last = past.boundary();
-    let at = at.map_or(last, Boundary);
-    if at > last {
-        return Err(Usage(format!("--at {at}: the movie's last boundary is {last}")).into());
-    }
-    // An altered movie is refused below, as it is.
-    if at < last && recording.broken_chain.is_none() {
-        cut(&mut past, at);
-        bytes = movie::export(&past)?;
-    }
-    let lab = setup.lab()?;
-    let game = lab.open_movie(&bytes, false, &Control::default())?;
+fn go_on(setup: &Setup, bytes: Vec<u8>, at: Option<u64>) -> anyhow::Result<(Lab, Snapshot, Option<Movie>)> {
+    let (lab, game, past) = movies::open_at(setup, bytes, at)?;
     if let Some(ended) = &game.ended {
+        let at = game.boundary;
         let before = at.0.saturating_sub(1);
         let over = format!("the game is over at boundary {at} ({})", ended.text);
         return Err(Usage(format!("{over}: name an earlier boundary with --at, {before} or less")).into());
@@ -116,12 +108,13 @@ fn go_on(setup: &Setup, mut bytes: Vec<u8>, at: Option<u64>) -> anyhow::Result<(
     Ok((lab, game, Some(past)))
 }
 
-/// Drops what lies beyond a boundary. The account keeps it: it has happened.
-fn cut(movie: &mut Movie, at: Boundary) {
-    movie.steps.truncate(usize::try_from(at.0).unwrap_or(usize::MAX));
-    movie.marks.retain(|mark| mark.at < at);
-    movie.finish = Finish::Open;
-    movie.account.seeks += 1;
+/// Goes on from a save state.
+fn go_on_from(setup: &Setup, path: &Path) -> anyhow::Result<(Lab, Snapshot, Option<Movie>)> {
+    let (lab, game, file) = states::load(setup, path)?;
+    if let Some(ended) = &game.ended {
+        return Err(Usage(format!("the game is over ({}): there is nothing to go on from", ended.text)).into());
+    }
+    Ok((lab, game, Some(movies::parse(file.movie())?.movie)))
 }
 
 /// Reads the terminal on a thread of its own: one that has gone away may never let a reader go.

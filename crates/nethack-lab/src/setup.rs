@@ -1,10 +1,15 @@
 //! What every command that runs a machine needs.
 
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use lab::{Lab, LabOptions};
 use rom::Rom;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
 use crate::outcome::Usage;
 
@@ -54,19 +59,30 @@ fn refused(path: &Path, error: &rom::RomError) -> anyhow::Error {
 
 /// Reads a movie's file.
 pub(crate) fn read_movie(path: &Path) -> anyhow::Result<Vec<u8>> {
+    read_file(path, MOVIE_BYTES_MAX)
+}
+
+/// Reads a file, of which whoever parses it refuses more than `bytes_max` bytes.
+pub(crate) fn read_file(path: &Path, bytes_max: u64) -> anyhow::Result<Vec<u8>> {
     use std::io::Read;
     let wrong = |error: std::io::Error| Usage(format!("{}: {error}", path.display()));
-    let file = std::fs::File::open(path).map_err(wrong)?;
+    let file = File::open(path).map_err(wrong)?;
     let mut bytes = Vec::new();
     // One byte over the limit is enough for the reader to refuse it.
-    file.take(MOVIE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(wrong)?;
+    file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes).map_err(wrong)?;
     Ok(bytes)
 }
 
+/// Refuses a name that is taken, before any work is done for it.
+pub(crate) fn check_free(path: &Path) -> anyhow::Result<()> {
+    anyhow::ensure!(path.symlink_metadata().is_err(), "{} exists already: name another file", path.display());
+    Ok(())
+}
+
 /// Creates a file that must not exist yet.
-pub(crate) fn create_new(path: &Path) -> anyhow::Result<std::fs::File> {
-    let created = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
-    if created.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::AlreadyExists) {
+pub(crate) fn create_new(path: &Path) -> anyhow::Result<File> {
+    let created = OpenOptions::new().write(true).create_new(true).open(path);
+    if created.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
         anyhow::bail!("{} exists already: name another file", path.display());
     }
     created.with_context(|| format!("{} can't be written", path.display()))
@@ -75,11 +91,45 @@ pub(crate) fn create_new(path: &Path) -> anyhow::Result<std::fs::File> {
 /// Writes a file that must not exist yet.
 pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     use std::io::Write;
-    let mut file = create_new(path)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
-    if written.is_err() {
-        // Half a file would be taken for a whole one.
-        let _ = std::fs::remove_file(path);
+    write_new_with(path, |file| Ok(file.write_all(bytes)?))
+}
+
+/// Writes a file that must not exist yet. It has its name only once it is whole: whoever is killed before leaves none.
+pub(crate) fn write_new_with(path: &Path, write: impl FnOnce(&mut File) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    check_free(path)?;
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let (mut file, draft) = match rustix::fs::open(directory, flags, Mode::from_raw_mode(0o666)) {
+        Ok(nameless) => (File::from(nameless), None),
+        // Not every file system has files without names.
+        Err(_) => {
+            let draft = draft_of(path);
+            (create_new(&draft)?, Some(draft))
+        }
+    };
+    let written = write(&mut file).and_then(|()| Ok(file.sync_all()?));
+    let named = written.map(|()| match &draft {
+        Some(draft) => std::fs::hard_link(draft, path),
+        None => {
+            let open = format!("/proc/self/fd/{}", file.as_raw_fd());
+            Ok(rustix::fs::linkat(CWD, open, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+        }
+    });
+    if let Some(draft) = draft {
+        let _ = std::fs::remove_file(draft);
     }
-    written.with_context(|| format!("{} can't be written", path.display()))
+    match named {
+        Ok(Err(error)) if error.kind() == ErrorKind::AlreadyExists => {
+            anyhow::bail!("{} exists already: name another file", path.display())
+        }
+        named => named.and_then(|named| Ok(named?)).with_context(|| format!("{} can't be written", path.display())),
+    }
+}
+
+/// Where a file is written that has no name yet, on file systems that ask for one.
+fn draft_of(path: &Path) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.part", std::process::id()));
+    path.with_file_name(name)
 }

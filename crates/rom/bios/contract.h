@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define ROM_MAGIC "NHLABROM"
-#define ROM_CONTRACT 1
+#define ROM_CONTRACT 2
 
 /* Fixed, so that a pointer inside an image means the same in every process. */
 #define HEAP_BASE 0x10000000000ull

@@ -53,6 +53,8 @@ pub enum StopReason {
     Turns,
     /// The line has as many inputs as a machine may have.
     InputLimit,
+    /// The policy that chose the keys wanted no more.
+    Policy,
 }
 
 /// Why a batch can't be.

@@ -17,8 +17,8 @@ use serde::de::DeserializeOwned;
 use crate::protocol::PROTOCOL_VERSION;
 
 const HEADER_BYTES: usize = 5;
-/// Output slot, store and ROM.
-const DESCRIPTORS_MAX: usize = 3;
+/// Output slot, store, spill and ROM.
+const DESCRIPTORS_MAX: usize = 4;
 
 /// One end of the socket between host and worker.
 #[derive(Debug)]

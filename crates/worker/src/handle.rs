@@ -10,12 +10,14 @@ use machine::shared::SharedMemory;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::process::{Pid, PidfdFlags};
-use wire::{COLUMNS, Frame, MAP_COLUMNS, MAP_ROWS, ROWS};
 
+use crate::FrameBytes;
 use crate::channel::{Channel, ChannelError};
 use crate::protocol::{
-    Hello, LostReason, PROTOCOL_VERSION, REPLY_BYTES_MAX, REQUEST_BYTES_MAX, Reply, Report, Setup, Task, TaskError,
+    Hello, LINES_MAX, Line, LostReason, PROTOCOL_VERSION, REPLY_BYTES_MAX, REQUEST_BYTES_MAX, Refusal, Reply, Report,
+    Setup, Task, TaskError,
 };
+use crate::report::{with_frame_bytes, with_frame_read};
 use crate::silence::{LOOK_EVERY, Patience};
 use crate::spawner::{SpawnError, Spawner, system};
 
@@ -59,6 +61,7 @@ impl Worker {
                 rom_id: String::new(),
                 engine_id: String::new(),
                 pid: 0,
+                policies: Vec::new(),
             },
             lost: None,
             _spawner: spawner.clone(),
@@ -68,15 +71,16 @@ impl Worker {
     }
 
     fn greet(&mut self, spawner: &Spawner) -> Result<(), SpawnError> {
-        let [store, rom] = spawner.shared()?;
+        let [store, spill, rom] = spawner.shared()?;
         let setup = Setup {
             output_bytes: self.output.capacity() as u64,
             store_bytes: store.as_ref().map(|(_, bytes)| *bytes),
+            spill_bytes: spill.as_ref().map(|(_, bytes)| *bytes),
             rom_bytes: rom.as_ref().map(|(_, bytes)| *bytes),
             key_cpu_limit_ms: spawner.options().key_cpu_limit_ms,
         };
         let mut descriptors = vec![self.output.fd()];
-        descriptors.extend([&store, &rom].into_iter().flatten().map(|(descriptor, _)| descriptor.as_fd()));
+        descriptors.extend([&store, &spill, &rom].into_iter().flatten().map(|(descriptor, _)| descriptor.as_fd()));
         let sent = self.channel.send_with(&setup, &descriptors, &mut || self.patience.wait_on());
         let reply = sent.and_then(|()| self.channel.receive(&mut || self.patience.wait_on()));
         self.hello = match reply {
@@ -104,7 +108,7 @@ impl Worker {
         self.process.pid.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// The memory into which it writes save states. It holds what the last report says until the next task.
+    /// The memory into which it writes states. It holds what the last reports say until the next task.
     #[must_use]
     pub fn output(&self) -> &SharedMemory {
         &self.output
@@ -122,11 +126,32 @@ impl Worker {
     /// [`TaskError::Refused`] and [`TaskError::Displaced`] leave a worker of use; after the other two it is gone, and
     /// all that follows is lost too.
     pub fn run(&mut self, task: &Task) -> Result<Report, TaskError> {
+        let line = self.run_lines(std::slice::from_ref(task))?.pop();
+        match line {
+            Some(Ok(report)) => with_frame_read(report).ok_or_else(|| self.give_up(unexpected())),
+            Some(Err(Refusal { reason, displaced: true })) => Err(TaskError::Displaced(reason)),
+            Some(Err(Refusal { reason, displaced: false })) => Err(TaskError::Refused(reason)),
+            None => Err(self.give_up(unexpected())),
+        }
+    }
+
+    /// Does tasks one after the other, all in one message and one reply, and waits for their reports.
+    ///
+    /// There may be fewer reports than tasks, but at least one: as many as there was room for, in the tasks' order. The
+    /// rest were not begun; send them again, once what the output slot holds has been taken over.
+    ///
+    /// # Errors
+    /// [`TaskError::Refused`] for no task, more than [`LINES_MAX`] or more bytes than a message may hold, of which none
+    /// was begun. After the others the worker is gone, with all of these lines, and one of them may be why.
+    pub fn run_lines(&mut self, tasks: &[Task]) -> Result<Vec<Result<Report<FrameBytes>, Refusal>>, TaskError> {
         if let Some(reason) = &self.lost {
             return Err(TaskError::Lost { reason: reason.clone() });
         }
+        if tasks.is_empty() || tasks.len() > LINES_MAX {
+            return Err(TaskError::Refused(format!("{} tasks at once are not 1 to {LINES_MAX}", tasks.len())));
+        }
         self.patience.heard();
-        match self.channel.send(task, &mut || self.patience.wait_on()) {
+        match self.channel.send(&tasks, &mut || self.patience.wait_on()) {
             Ok(()) => {}
             Err(error @ ChannelError::TooLarge { .. }) => return Err(TaskError::Refused(error.to_string())),
             // A worker that ended may have said why.
@@ -136,18 +161,31 @@ impl Worker {
         loop {
             match self.channel.receive(&mut || self.patience.wait_on()) {
                 Ok(Reply::Busy) => self.patience.heard(),
-                Ok(Reply::Done(report)) if is_sound(&report, task, self.output.capacity()) => return Ok(*report),
-                Ok(Reply::Refused(reason)) => return Err(TaskError::Refused(reason)),
-                Ok(Reply::Displaced(reason)) => return Err(TaskError::Displaced(reason)),
+                Ok(Reply::Done(lines)) => {
+                    return self.checked(lines, tasks).ok_or_else(|| self.give_up(unexpected()));
+                }
                 Ok(Reply::Hung(inputs)) => {
                     self.give_up(LostReason::Hung);
                     return Err(TaskError::Hung { inputs });
                 }
                 Ok(Reply::Failed(reason)) => return Err(self.give_up(LostReason::Failed(reason))),
-                Ok(Reply::Hello(_) | Reply::Done(_)) => return Err(self.give_up(unexpected())),
+                Ok(Reply::Hello(_)) => return Err(self.give_up(unexpected())),
                 Err(error) => return Err(self.lose(error)),
             }
         }
+    }
+
+    /// The lines with their frames' bytes; `None` when they are not what they must be.
+    fn checked(&self, lines: Vec<Line>, tasks: &[Task]) -> Option<Vec<Result<Report<FrameBytes>, Refusal>>> {
+        if lines.is_empty() || lines.len() > tasks.len() {
+            return None;
+        }
+        let pairs = lines.into_iter().zip(tasks);
+        let checked = pairs.map(|(line, task)| match line {
+            Ok(report) => with_frame_bytes(report, task, &self.output).map(Ok),
+            Err(refusal) => Some(Err(refusal)),
+        });
+        checked.collect()
     }
 
     /// Ends the process and reaps it.
@@ -189,31 +227,6 @@ impl Drop for Worker {
 
 fn unexpected() -> LostReason {
     LostReason::Protocol("it said what it must not say".to_owned())
-}
-
-/// Whether a report has the sizes that it must have: a worker that runs a foreign ROM may send anything.
-fn is_sound(report: &Report, task: &Task, output_bytes: usize) -> bool {
-    let keys = task.batch.as_ref().map_or(0, wire::Batch::len);
-    report.keys_used as usize <= keys
-        && report.keys_used as usize <= report.inputs.len()
-        && report.checks.len() == if task.want.checks { report.inputs.len() } else { 0 }
-        && report.frame.is_some() == task.want.frame
-        && report.frame.as_ref().is_none_or(is_whole)
-        && report.state_digest.is_some() == task.want.state_digest
-        && report.state_bytes.is_none_or(|bytes| task.want.state && bytes <= output_bytes as u64)
-        && report.ended.is_some() == report.pending.is_none()
-}
-
-fn is_whole(frame: &Frame) -> bool {
-    let screen = &frame.screen;
-    let planes = [&screen.chars, &screen.colors, &screen.attributes];
-    planes.iter().all(|plane| plane.len() == ROWS * COLUMNS)
-        // There is no map where the engine failed.
-        && (frame.glyphs.is_empty() || frame.glyphs.len() == MAP_ROWS * MAP_COLUMNS)
-        && [Some(screen.cursor), frame.hero]
-            .into_iter()
-            .flatten()
-            .all(|cursor| usize::from(cursor.row) < ROWS && usize::from(cursor.column) < COLUMNS)
 }
 
 /// A child process. Any thread may end it, also while another waits for its answer.
@@ -281,64 +294,5 @@ fn how_it_ended(status: ExitStatus) -> LostReason {
     match (status.signal(), status.code()) {
         (Some(signal), _) => LostReason::Signal(signal),
         (None, code) => LostReason::Exit(code.unwrap_or_default()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use wire::{Batch, Check, EndKind, Ended, Key, PlayDigest, StopReason};
-
-    use super::*;
-    use crate::protocol::{Start, Want};
-
-    const OUTPUT_BYTES: usize = 100;
-
-    type Wrong = fn(&mut Report);
-
-    /// A task that wants everything, and a report that gives it.
-    fn sound() -> (Task, Report) {
-        let want = Want { checks: true, frame: true, state: true, state_digest: false, messages: true };
-        let batch = Some(Batch::forced(vec![Key::SPACE, Key::SPACE]));
-        let task = Task { start: Start::Resident, luck: None, batch, part: None, want };
-        let ended = Ended { kind: EndKind::Quit, how: None, text: String::new(), xlog: None };
-        let report = Report {
-            inputs: vec![Key::SPACE; 3],
-            checks: vec![Check(1); 3],
-            keys_used: 2,
-            stop: StopReason::Ended,
-            turns: 1,
-            ended: Some(ended),
-            pending: None,
-            turn: 2,
-            play: PlayDigest([0; 16]),
-            state_digest: None,
-            frame: Some(Frame::default()),
-            messages: Vec::new(),
-            messages_truncated: false,
-            state_bytes: Some(OUTPUT_BYTES as u64),
-        };
-        (task, report)
-    }
-
-    #[test]
-    fn only_reports_of_the_right_sizes_are_taken() {
-        let (task, report) = sound();
-        assert!(is_sound(&report, &task, OUTPUT_BYTES));
-        let wrongs: [(&str, Wrong); 9] = [
-            ("more keys than there were", |report| report.keys_used = 3),
-            ("fewer inputs than keys", |report| report.inputs.truncate(1)),
-            ("a check is missing", |report| report.checks.truncate(2)),
-            ("no frame", |report| report.frame = None),
-            ("an unwanted digest", |report| report.state_digest = Some(wire::StateDigest([0; 32]))),
-            ("a state over the slot's end", |report| report.state_bytes = Some(OUTPUT_BYTES as u64 + 1)),
-            ("neither end nor prompt", |report| report.ended = None),
-            ("a short screen", |report| report.frame.as_mut().unwrap().screen.colors.truncate(9)),
-            ("a cursor outside", |report| report.frame.as_mut().unwrap().screen.cursor.row = 24),
-        ];
-        for (name, wrong) in wrongs {
-            let mut report = report.clone();
-            wrong(&mut report);
-            assert!(!is_sound(&report, &task, OUTPUT_BYTES), "{name}");
-        }
     }
 }

@@ -5,8 +5,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use machine::shared::SharedMemory;
 
+use crate::FrameBytes;
 use crate::handle::{Process, Worker};
-use crate::protocol::{Hello, Report, Start, Task, TaskError};
+use crate::protocol::{Drive, Hello, Refusal, Report, Start, Task, TaskError};
 use crate::spawner::{SpawnError, Spawner, WorkerOptions};
 
 /// How a pool is set up.
@@ -252,12 +253,24 @@ impl Lease {
         let Some(worker) = &mut self.worker else {
             return Err(TaskError::Lost { reason: crate::LostReason::Killed });
         };
-        let looks_only = task.start == Start::Resident && task.luck.is_none() && task.batch.is_none();
+        let looks_only = task.start == Start::Resident && task.luck.is_none() && task.drive == Drive::Nothing;
         let done = worker.run(task);
         if !looks_only && !matches!(done, Err(TaskError::Refused(_))) {
             self.resident = None;
         }
         done
+    }
+
+    /// Does tasks, as [`Worker::run_lines`]. What was resident in the worker is not any more.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run_lines(&mut self, tasks: &[Task]) -> Result<Vec<Result<Report<FrameBytes>, Refusal>>, TaskError> {
+        self.resident = None;
+        let Some(worker) = &mut self.worker else {
+            return Err(TaskError::Lost { reason: crate::LostReason::Killed });
+        };
+        worker.run_lines(tasks)
     }
 
     /// What stands in the worker, if it is known.
@@ -283,7 +296,7 @@ impl Lease {
         self.worker.as_deref().map(Worker::pid)
     }
 
-    /// The memory into which the worker writes save states; see [`Worker::output`].
+    /// The memory into which the worker writes states; see [`Worker::output`].
     #[must_use]
     pub fn output(&self) -> Option<&SharedMemory> {
         self.worker.as_deref().map(Worker::output)

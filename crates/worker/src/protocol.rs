@@ -3,21 +3,32 @@
 use serde::{Deserialize, Serialize};
 use wire::{Batch, Check, Ended, Frame, Key, Message, Pending, PlayDigest, PowerOn, Seed, StateDigest, StopReason};
 
+use crate::recipe::{Recipe, StateId};
+
 /// The version of everything in this file. It stands in every frame on the socket.
-pub const PROTOCOL_VERSION: u8 = 1;
+pub const PROTOCOL_VERSION: u8 = 2;
 
 /// The most bytes of a frame from host to worker. A batch of one-key segments stays below it.
 pub(crate) const REQUEST_BYTES_MAX: usize = 1 << 20;
 /// The most bytes of a frame from worker to host.
 pub(crate) const REPLY_BYTES_MAX: usize = 8 << 20;
+/// The most tasks in one message.
+pub const LINES_MAX: usize = 256;
+/// The most keys that a policy may press in one task.
+pub const ROLLOUT_KEYS_MAX: u32 = 500_000;
+/// The most bytes that a policy may bring back, or be told before its first key.
+pub const POLICY_BYTES_MAX: usize = 64 << 10;
 
-/// The host's first words; after the worker's [`Hello`], [`Task`]s follow. The descriptors come with it: output slot, then store and ROM where there are any.
+/// The host's first words; after the worker's [`Hello`], lists of [`Task`]s follow. The descriptors come with
+/// it: output slot, then store, spill and ROM where there are any.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Setup {
     /// Size of the output slot.
     pub(crate) output_bytes: u64,
-    /// Size of the store of save states.
+    /// Size of the store of states in memory.
     pub(crate) store_bytes: Option<u64>,
+    /// Size of the store of states in a file.
+    pub(crate) spill_bytes: Option<u64>,
     /// Size of the ROM that takes the place of the executable's own.
     pub(crate) rom_bytes: Option<u64>,
     /// CPU time that one key may take.
@@ -35,6 +46,8 @@ pub struct Hello {
     pub engine_id: String,
     /// Its process id.
     pub pid: u32,
+    /// The names of its policies.
+    pub policies: Vec<String>,
 }
 
 /// What a worker is to do: start from somewhere, press keys, tell of it.
@@ -44,10 +57,8 @@ pub struct Task {
     pub start: Start,
     /// New seeds (core, display) for the random generators, set before the first key.
     pub luck: Option<(Seed, Seed)>,
-    /// What to press. Absent: nothing.
-    pub batch: Option<Batch>,
-    /// Which of the batch's keys to press. Absent: all.
-    pub part: Option<Part>,
+    /// Where the keys come from.
+    pub drive: Drive,
     /// What to tell beyond what is always told.
     pub want: Want,
 }
@@ -59,12 +70,32 @@ pub enum Start {
     Resident,
     /// A new game.
     PowerOn(PowerOn),
-    /// The save state that lies in the store.
-    State {
-        /// Where it begins.
-        offset: u64,
-        /// How long it is.
-        bytes: u64,
+    /// A state that lies in the store.
+    State(Recipe),
+}
+
+/// Where the keys of a task come from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Drive {
+    /// None is pressed.
+    Nothing,
+    /// A batch of keys.
+    Batch {
+        /// What to press.
+        batch: Batch,
+        /// Which of its keys. Absent: all.
+        part: Option<Part>,
+    },
+    /// A [`Policy`](crate::Policy) of the worker's, which chooses each key when it has seen what the last one did.
+    Policy {
+        /// Which one.
+        name: String,
+        /// What it is told before its first key.
+        arguments: Vec<u8>,
+        /// The most keys that it may press, at most [`ROLLOUT_KEYS_MAX`].
+        keys_max: u32,
+        /// Stop once this many turns have passed.
+        turns_max: Option<u64>,
     },
 }
 
@@ -80,6 +111,16 @@ pub struct Part {
     pub count: u32,
 }
 
+/// The state to keep at a task's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Keep {
+    /// The state against which to keep it: that from which the task started, or its keyframe. Where the worker can't,
+    /// or with none given, it keeps a keyframe.
+    pub against: Option<StateId>,
+    /// The longest delta to keep; where it would be longer, it keeps a keyframe.
+    pub delta_bytes_max: u64,
+}
+
 /// What a report holds beyond what is always told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Want {
@@ -87,17 +128,43 @@ pub struct Want {
     pub checks: bool,
     /// The frame at the end.
     pub frame: bool,
-    /// The save state at the end, in the output slot.
-    pub state: bool,
+    /// The state at the end, in the output slot.
+    pub keep: Option<Keep>,
     /// The state digest at the end.
     pub state_digest: bool,
     /// The messages of all inputs.
     pub messages: bool,
 }
 
-/// What came of a task.
+/// Bytes in a worker's output slot. They stay as they are until its next task, or its next lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Piece {
+    /// Where they begin.
+    pub offset: u64,
+    /// How many they are.
+    pub bytes: u64,
+}
+
+/// A state that was kept, in the output slot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Report {
+pub enum Kept {
+    /// A whole one.
+    Keyframe {
+        /// All but the larger files of the game.
+        body: Piece,
+        /// Those files.
+        blobs: Vec<Piece>,
+    },
+    /// What changed against the state that [`Keep::against`] names.
+    Delta {
+        /// The delta.
+        bytes: Piece,
+    },
+}
+
+/// What came of a task. Lines give their frames as [`FrameBytes`](crate::FrameBytes), to be read on demand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report<F = Frame> {
     /// What was pressed, dismissals included.
     pub inputs: Vec<Key>,
     /// The check after each input, where wanted.
@@ -119,30 +186,42 @@ pub struct Report {
     /// The state digest now, where wanted.
     pub state_digest: Option<StateDigest>,
     /// The frame now, where wanted. Its messages are those of the last input.
-    pub frame: Option<Frame>,
+    pub frame: Option<F>,
     /// The messages of all inputs (after a power-on also those before the first), where wanted; the newest of them.
     pub messages: Vec<Message>,
     /// True when there were more messages.
     pub messages_truncated: bool,
-    /// How long the save state is that stands at the start of the output slot, where wanted. Absent also when the
-    /// engine failed, which leaves nothing to save.
-    pub state_bytes: Option<u64>,
+    /// The state that was kept, where wanted. Absent also when the engine failed, which leaves nothing to keep.
+    pub kept: Option<Kept>,
+    /// How long the machine's image is now, uncompressed.
+    pub image_bytes: u64,
+    /// What the policy brought back; empty without one.
+    pub outcome: Vec<u8>,
 }
+
+/// Why a line gave no report. The worker is well, and goes on with the next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("the line is refused: {reason}")]
+pub struct Refusal {
+    /// The worker's word.
+    pub reason: String,
+    /// True when the machine that was resident in the worker has gone.
+    pub displaced: bool,
+}
+
+/// What came of one of several tasks, as it is sent.
+pub(crate) type Line = Result<Report<Piece>, Refusal>;
 
 /// What a worker says.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Reply {
     /// It is ready.
     Hello(Hello),
-    /// It still works at the task, between two keys.
+    /// It still works, between two keys.
     Busy,
-    /// The task is done.
-    Done(Box<Report>),
-    /// The task is refused; nothing has changed.
-    Refused(String),
-    /// The task is refused, but the resident machine is gone.
-    Displaced(String),
-    /// The last of these inputs took too long. The worker is of no use any more.
+    /// The tasks are done, or as many of them as there was room for; at least one.
+    Done(Vec<Line>),
+    /// The last of these inputs, all of one task, took too long. The worker is of no use any more.
     Hung(Vec<Key>),
     /// The worker is broken and ends.
     Failed(String),

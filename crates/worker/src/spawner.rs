@@ -25,8 +25,10 @@ pub struct WorkerOptions {
     pub arguments: Vec<OsString>,
     /// Another ROM than the executable's own.
     pub rom: Option<Arc<Rom>>,
-    /// Where save states are loaded from. Workers can only read it.
+    /// Where states are loaded from ([`Shelf::Memory`](crate::Shelf)). Workers can only read it.
     pub store: Option<Arc<SharedMemory>>,
+    /// Where others are loaded from ([`Shelf::Spill`](crate::Shelf)). Workers can only read it.
+    pub spill: Option<Arc<SharedMemory>>,
     /// The size of a worker's output slot. Memory is used only as far as it is written.
     pub output_bytes: usize,
     /// CPU time that one key may take.
@@ -36,7 +38,7 @@ pub struct WorkerOptions {
 }
 
 impl Default for WorkerOptions {
-    /// The running executable with the argument `worker`; its own ROM, no store, 64 MiB of output, a minute of CPU
+    /// The running executable with the argument `worker`; its own ROM, no stores, 64 MiB of output, a minute of CPU
     /// time for a key.
     fn default() -> Self {
         Self {
@@ -44,6 +46,7 @@ impl Default for WorkerOptions {
             arguments: vec!["worker".into()],
             rom: None,
             store: None,
+            spill: None,
             output_bytes: 64 << 20,
             key_cpu_limit_ms: 60_000,
             silence_ms: 600_000,
@@ -139,11 +142,12 @@ impl Spawner {
         started.recv().map_err(system("spawner"))?.map_err(system("process"))
     }
 
-    /// The shared memory for a new worker beside its output slot: store and ROM, each to be read only.
-    pub(crate) fn shared(&self) -> Result<[Option<(OwnedFd, u64)>; 2], SpawnError> {
+    /// The shared memory for a new worker beside its output slot: store, spill and ROM, each to be read only.
+    pub(crate) fn shared(&self) -> Result<[Option<(OwnedFd, u64)>; 3], SpawnError> {
         let read_only = |memory: &SharedMemory| Ok((read_only(memory)?, memory.capacity() as u64));
         let store = self.0.options.store.as_deref().map(read_only).transpose()?;
-        Ok([store, self.0.rom.as_ref().map(read_only).transpose()?])
+        let spill = self.0.options.spill.as_deref().map(read_only).transpose()?;
+        Ok([store, spill, self.0.rom.as_ref().map(read_only).transpose()?])
     }
 
     /// How long a worker may be silent before its host looks, and how much CPU time it may use meanwhile: what two keys

@@ -5,8 +5,12 @@
 
 mod game;
 mod life;
+mod lines;
+mod policies;
 mod pool;
 mod sandbox;
+mod states;
+mod store;
 mod support;
 mod talk;
 
@@ -27,7 +31,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
-        [support::AS_WORKER] => return worker::worker_main(),
+        [support::AS_WORKER] => return worker::worker_main(policies::all()),
         [talk::IMPOSTOR, kind] => talk::impostor(kind),
         [life::HOST] => life::host(),
         [life::MANY] => life::many(),
@@ -43,6 +47,12 @@ fn main() -> ExitCode {
             the_worker_in_which_a_machine_stands_is_preferred, a_shutdown_ends_everything;
         game: a_state_goes_from_one_worker_to_another, a_refusal_leaves_the_machine_as_it_was,
             luck_is_what_the_seeds_say, a_report_holds_what_is_wanted, a_foreign_rom_is_another_machine;
+        states: recipes_lead_to_the_same_machine, any_worker_takes_any_state, what_was_kept_is_found_again,
+            wrong_recipes_are_refused;
+        lines: lines_do_what_tasks_do, a_refused_line_costs_no_other, a_full_slot_ends_the_lines,
+            a_kill_in_the_middle_loses_the_lines, a_hung_line_tells_its_inputs, impostors_of_lines_are_found_out;
+        policies: a_policy_plays, policies_stop_where_they_should, a_policy_that_is_refused_costs_nothing,
+            a_panic_in_a_policy_ends_its_worker;
     };
     libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
 }

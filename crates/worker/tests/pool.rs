@@ -6,11 +6,19 @@ use std::thread;
 
 use rustix::process::Signal;
 use wire::PlayDigest;
-use worker::{AcquireKind, LostReason, Pool, PoolError, ResidentTag, Start, TaskError};
+use worker::{
+    AcquireKind, Extent, Keyframe, LostReason, Pool, PoolError, Recipe, ResidentTag, Shelf, Start, StateId, TaskError,
+};
 
 use crate::support::{pool_options, power_on, signal, task};
 
 const TAG: ResidentTag = ResidentTag { machine: 1, revision: 7 };
+
+/// A state that no worker can get at.
+fn nowhere() -> Recipe {
+    let body = Extent { shelf: Shelf::Memory, offset: 0, bytes: 9 };
+    Recipe { keyframe: Keyframe { id: StateId([0; 16]), body, blobs: Vec::new() }, deltas: Vec::new() }
+}
 
 /// Waits until so many callers stand in line.
 fn until_waiting(pool: &Pool, callers: usize) {
@@ -119,7 +127,7 @@ pub(crate) fn the_worker_in_which_a_machine_stands_is_preferred() {
         lease.set_resident(Some(tag));
         // Looking changes nothing, and neither does a refusal.
         lease.run(&task(Start::Resident, "")).unwrap();
-        lease.run(&task(Start::State { offset: 0, bytes: 9 }, "")).unwrap_err();
+        lease.run(&task(Start::State(nowhere()), "")).unwrap_err();
         assert_eq!(lease.resident(), Some(tag));
     }
     leases[0].run(&task(Start::Resident, "s")).unwrap();

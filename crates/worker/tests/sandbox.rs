@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rom::Rom;
 use rustix::io::FdFlags;
 use wire::{EndKind, StopReason};
-use worker::{LostReason, Report, Start, TaskError, Worker, WorkerOptions};
+use worker::{Keep, LostReason, Report, SharedMemory, Start, TaskError, Want, Worker, WorkerOptions};
 
 use crate::support::{keys, options, power_on, status, task, worker_with};
 
@@ -16,8 +16,11 @@ pub(crate) fn a_worker_is_closed_in() {
     // A descriptor that would be passed on, as a careless parent of the host leaves them.
     let leak = File::open("/proc/self/exe").unwrap();
     rustix::io::fcntl_setfd(&leak, FdFlags::empty()).unwrap();
-    let store = Arc::new(machine::shared::SharedMemory::create(1 << 20).unwrap());
-    let mut worker = worker_with(WorkerOptions { store: Some(store), ..options() });
+    let store = Arc::new(SharedMemory::create(1 << 20).unwrap());
+    let spill = Arc::new(SharedMemory::in_file(&std::env::temp_dir(), 1 << 20).unwrap());
+    let spilled = std::fs::read_link(format!("/proc/self/fd/{}", spill.fd().as_raw_fd())).unwrap();
+    let spilled = format!("{} 0", spilled.display().to_string().split(' ').next().unwrap());
+    let mut worker = worker_with(WorkerOptions { store: Some(store), spill: Some(spill), ..options() });
     worker.run(&task(power_on(1), "s")).unwrap();
     let pid = worker.pid();
     for (field, value) in [("Seccomp", "2"), ("NoNewPrivs", "1"), ("Threads", "1")] {
@@ -39,7 +42,8 @@ pub(crate) fn a_worker_is_closed_in() {
                 "/dev/null 1",
                 "socket: 2",
                 "socket: 2",
-                // The store, only to be read, and the output slot.
+                // The stores, only to be read, and the output slot.
+                spilled.as_str(),
                 "/memfd:nethack-lab 0",
                 "/memfd:nethack-lab 2",
             ];
@@ -86,7 +90,9 @@ pub(crate) fn altered(function: &str, code: &[u8]) -> WorkerOptions {
 fn press_in(code: &[u8]) -> (Worker, Result<Report, TaskError>) {
     let mut worker = worker_with(altered("dovspell", code));
     worker.run(&task(power_on(1), "")).unwrap();
-    let pressed = worker.run(&task(Start::Resident, "+"));
+    let mut plus = task(Start::Resident, "+");
+    plus.want = Want { keep: Some(Keep { against: None, delta_bytes_max: 0 }), frame: true, ..Want::default() };
+    let pressed = worker.run(&plus);
     (worker, pressed)
 }
 
@@ -133,7 +139,10 @@ pub(crate) fn a_rom_that_faults_is_a_result() {
     // ud2
     let (mut worker, pressed) = press_in(&[0x0f, 0x0b]);
     let report = pressed.unwrap();
-    assert_eq!((report.stop, report.keys_used, report.state_bytes), (StopReason::Ended, 1, None));
+    assert_eq!((report.stop, report.keys_used, report.kept.clone()), (StopReason::Ended, 1, None));
     assert_eq!(report.ended.unwrap().kind, EndKind::Crashed);
+    // The screen is left, and no map.
+    let frame = report.frame.unwrap();
+    assert!(frame.screen.text().contains("Dlvl:1") && frame.glyphs.is_empty(), "{frame:?}");
     worker.run(&task(power_on(2), "")).unwrap();
 }

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal};
 use wire::{Batch, Key, PowerOn, Seed};
-use worker::{Part, PoolOptions, Spawner, Start, Task, Want, Worker, WorkerOptions};
+use worker::{Drive, PoolOptions, Spawner, Start, Task, Want, Worker, WorkerOptions};
 
 /// Makes this executable a worker.
 pub(crate) const AS_WORKER: &str = "as-worker";
@@ -35,8 +35,9 @@ pub(crate) fn keys(text: &str) -> Vec<Key> {
 
 /// A task that presses keys, whatever the game waits for.
 pub(crate) fn task(start: Start, text: &str) -> Task {
-    let batch = (!text.is_empty()).then(|| Batch::forced(keys(text)));
-    Task { start, luck: None, batch, part: None::<Part>, want: Want::default() }
+    let batch = || Drive::Batch { batch: Batch::forced(keys(text)), part: None };
+    let drive = if text.is_empty() { Drive::Nothing } else { batch() };
+    Task { start, luck: None, drive, want: Want::default() }
 }
 
 pub(crate) fn power_on(seed: u64) -> Start {

@@ -8,7 +8,8 @@ use std::process::{Child, Command, Stdio};
 
 use machine::shared::SharedMemory;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
-use worker::{LostReason, PROTOCOL_VERSION, SpawnError, Spawner, TaskError, Worker, WorkerOptions};
+use wire::Batch;
+use worker::{Drive, LINES_MAX, LostReason, PROTOCOL_VERSION, SpawnError, Spawner, TaskError, Worker, WorkerOptions};
 
 use crate::support::{AS_WORKER, ends, options, pidfd, power_on, task, worker};
 
@@ -24,7 +25,8 @@ pub(crate) fn impostor(kind: &str) -> ! {
         "garbage" => socket().write_all(&[4, 0, 0, 0, PROTOCOL_VERSION, 99, 99, 99]).unwrap(),
         "wrong words" => socket().write_all(&[2, 0, 0, 0, PROTOCOL_VERSION, 1]).unwrap(),
         // Hello from a worker with ROM `x` and engine `y`.
-        "other ROM" => socket().write_all(&[8, 0, 0, 0, PROTOCOL_VERSION, 0, 1, 1, b'x', 1, b'y', 9]).unwrap(),
+        "other ROM" => socket().write_all(&[9, 0, 0, 0, PROTOCOL_VERSION, 0, 1, 1, b'x', 1, b'y', 9, 0]).unwrap(),
+        "too many lines" | "no lines" | "a frame that is none" => answer_lines(kind),
         "exit" => std::process::exit(7),
         "signal" => std::process::abort(),
         "loop" => loop {
@@ -34,6 +36,31 @@ pub(crate) fn impostor(kind: &str) -> ! {
     }
     loop {
         std::thread::park();
+    }
+}
+
+/// Says hello as a good worker does, then answers one task with what must not be.
+fn answer_lines(kind: &str) {
+    let mut socket = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned().unwrap());
+    let mut said = vec![0];
+    let rom = rom::built_in();
+    said.push(PROTOCOL_VERSION);
+    for id in [rom.rom_id(), rom.engine_id()] {
+        said.push(u8::try_from(id.len()).unwrap());
+        said.extend_from_slice(id.as_bytes());
+    }
+    said.extend_from_slice(&[1, 0]);
+    let say = |socket: &mut UnixStream, words: &[u8]| {
+        let bytes = u32::try_from(words.len() + 1).unwrap().to_le_bytes();
+        socket.write_all(&[&bytes[..], &[PROTOCOL_VERSION], words].concat()).unwrap();
+    };
+    say(&mut socket, &said);
+    // The reply is ready before it is asked for. A line that is refused: 1, no text, not displaced.
+    let refused = [1, 0, 0];
+    match kind {
+        "too many lines" => say(&mut socket, &[&[2, 2], &refused[..], &refused[..]].concat()),
+        "no lines" => say(&mut socket, &[2, 0]),
+        _ => say(&mut socket, &[2, 1, 0]),
     }
 }
 
@@ -93,7 +120,7 @@ fn raw_worker() -> (Child, UnixStream) {
 
 pub(crate) fn nonsense_ends_a_worker() {
     let version = PROTOCOL_VERSION;
-    let setup = [5, 0, 0, 0, version, 1, 0, 0, 1];
+    let setup = [6, 0, 0, 0, version, 1, 0, 0, 0, 1];
     for (bytes, told) in [
         (b"GET / HTTP/1.1\r\n\r\n".to_vec(), "speaks version 47"),
         (vec![4, 0, 0, 0, version + 1, 1, 0, 0], "speaks version"),
@@ -128,7 +155,7 @@ fn ready_worker() -> (Child, UnixStream) {
     let mut descriptors = SendAncillaryBuffer::new(&mut space);
     let slot = [slot.fd()];
     assert!(descriptors.push(SendAncillaryMessage::ScmRights(&slot)));
-    let setup = [5, 0, 0, 0, PROTOCOL_VERSION, 1, 0, 0, 100];
+    let setup = [6, 0, 0, 0, PROTOCOL_VERSION, 1, 0, 0, 0, 100];
     sendmsg(&socket, &[IoSlice::new(&setup)], &mut descriptors, SendFlags::empty()).unwrap();
     let mut header = [0; 5];
     socket.read_exact(&mut header).unwrap();
@@ -144,6 +171,8 @@ pub(crate) fn a_ready_worker_ends_as_it_should() {
     for (bytes, told) in [
         (vec![], ""),
         (vec![9, 0, 0, 0, version, 0], ""),
+        // No task at all.
+        (vec![2, 0, 0, 0, version, 0], "holds 0 tasks"),
         (b"GET / HTTP/1.1\r\n\r\n".to_vec(), "speaks version 47"),
         (vec![0, 0, 0, 255, version], "is over the limit of 1048576"),
         (vec![4, 0, 0, 0, version, 255, 255, 255], "does not hold what it should"),
@@ -167,8 +196,12 @@ pub(crate) fn too_much_is_refused() {
     let mut long = task(power_on(1), &"s".repeat(wire::KEYS_MAX + 1));
     let refused = worker.run(&long);
     assert!(matches!(&refused, Err(TaskError::Refused(reason)) if reason.contains("36001")), "{refused:?}");
-    long.batch.as_mut().unwrap().segments[0].keys = vec![wire::Key(b's'); 2 << 20];
+    long.drive = Drive::Batch { batch: Batch::forced(vec![wire::Key(b's'); 2 << 20]), part: None };
     let refused = worker.run(&long);
     assert!(matches!(&refused, Err(TaskError::Refused(reason)) if reason.contains("over the limit")), "{refused:?}");
+    let many = vec![task(power_on(1), ""); LINES_MAX + 1];
+    for lines in [&many[..0], &many[..]] {
+        assert!(matches!(worker.run_lines(lines), Err(TaskError::Refused(_))), "{} lines", lines.len());
+    }
     worker.run(&task(power_on(1), "s")).unwrap();
 }

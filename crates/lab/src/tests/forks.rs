@@ -52,11 +52,17 @@ fn deleting_frees_exactly_what_was_held() {
     let game = lab.new_game(power_on(1), false).unwrap();
     run(&lab, game.machine, "abc");
     let one = lab.info();
-    assert_eq!((one.store_states, one.store_bytes), (1, 4_096));
+    // The keyframe of power-on, and what changed since.
+    assert_eq!((one.store_keyframes, one.store_deltas, one.store_bytes), (1, 1, 320 + 64));
     let forks = lab.fork(game.machine, None, Luck::Same, 10).unwrap();
     assert_eq!(lab.info().store_bytes, one.store_bytes, "forks share their parent's state");
-    forks.iter().for_each(|fork| drop(run(&lab, fork.machine, "z")));
-    assert_eq!(lab.info().store_states, 11);
+    forks.iter().zip('a'..).for_each(|(fork, key)| drop(run(&lab, fork.machine, &key.to_string())));
+    assert_eq!(lab.info().store_states, 12);
+    let twins = lab.fork(game.machine, None, Luck::Same, 2).unwrap();
+    twins.iter().for_each(|fork| drop(run(&lab, fork.machine, "a")));
+    assert_eq!(lab.info().store_states, 12, "what is equal is stored once");
+    twins.iter().for_each(|fork| lab.delete(fork.machine, None).unwrap());
+    assert_eq!(lab.info().store_states, 12);
     forks.iter().for_each(|fork| lab.delete(fork.machine, None).unwrap());
     assert_eq!(lab.info().store_bytes, one.store_bytes);
     assert!(matches!(lab.delete(forks[0].machine, None), Err(LabError::UnknownMachine(_))));
@@ -67,15 +73,16 @@ fn deleting_frees_exactly_what_was_held() {
 
 #[test]
 fn a_full_store_refuses_and_loses_nothing() {
-    let (lab, _) = toy::lab(None, |options| options.limits.store_bytes = 3 * 4_096);
+    let (lab, _) = toy::lab(None, |options| options.limits.store_bytes = 4_096);
     let game = lab.new_game(power_on(1), false).unwrap();
     let end = run(&lab, game.machine, "abc").snapshot;
-    let others = [lab.new_game(power_on(2), false).unwrap(), lab.new_game(power_on(3), false).unwrap()];
+    let others: Vec<_> = (2..).map_while(|seed| lab.new_game(power_on(seed), false).ok()).collect();
+    assert_eq!((others.len(), lab.info().store_bytes), (11, 12 * 320 + 64));
     let error = lab.press(game.machine, end.revision, wire::Key(b'a')).unwrap_err();
     assert!(matches!(error, LabError::LimitExceeded { .. }), "{error}");
     assert!(error.to_string().contains("deleting forks frees room"), "{error}");
     assert_eq!(look(&lab.snapshot(game.machine).unwrap()), look(&end));
-    assert!(lab.new_game(power_on(4), false).is_err());
+    assert!(matches!(lab.new_game(power_on(99), false), Err(LabError::LimitExceeded { .. })));
     lab.delete(others[0].machine, None).unwrap();
     assert_eq!(run(&lab, game.machine, "d").snapshot.boundary.0, 4);
 }

@@ -4,8 +4,13 @@
 mod adoption;
 mod forks;
 mod journals;
+mod lines;
 mod losses;
+mod state_document;
+mod state_files;
+mod timeline;
 mod toy;
+mod trees;
 mod turns;
 
 use wire::{Batch, Key, PowerOn, Seed};

@@ -6,11 +6,11 @@ use std::sync::{Arc, Condvar, Mutex};
 use wire::{
     EndKind, Ended, Frame, Key, Message, OnMore, Pending, PendingKind, PlayDigest, Stage, StateDigest, StopReason,
 };
-use worker::{LostReason, Report, Start, Task, TaskError};
+use worker::{Drive, Extent, Keep, Kept, LostReason, Piece, Recipe, Refusal, Report, Start, StateId, Task, TaskError};
 
-use crate::engine::{Engine, Hosted, Identity};
-use crate::store::{StateMemory, Store};
-use crate::{Lab, LabOptions, Revision, Urgency};
+use crate::engine::{Engine, Hosted, Identity, LazyFrame, LineReport};
+use crate::store::{Arena, StateMemory, Store};
+use crate::{Lab, LabOptions, Urgency};
 
 /// A machine of five numbers. Lower-case letters mix the generators and take a turn, `M` raises a `--More--`, `Q` ends
 /// the game, `X` kills its worker, `L` only looks.
@@ -26,7 +26,7 @@ struct Toy {
 const MORE: u64 = 1;
 const OVER: u64 = 2;
 const BROKEN: u64 = 4;
-/// States are this long, so that each takes a page of its own.
+/// Keyframes are this long; deltas have eight bytes for each number that differs, and as many to say which.
 pub(super) const STATE_BYTES: usize = 300;
 
 /// What a test does to workers.
@@ -36,7 +36,8 @@ pub(super) struct Faults {
     pub(super) deaths: AtomicU64,
     /// Every so many keys, counted over all workers, one kills its worker. 0: never.
     pub(super) death_every: AtomicU64,
-    keys: AtomicU64,
+    /// How many keys workers have pressed.
+    pub(super) keys: AtomicU64,
     /// The key that breaks the engine. 0: none.
     pub(super) breaking_key: AtomicU64,
     /// While true, tasks wait.
@@ -47,7 +48,7 @@ pub(super) struct Faults {
     lost: AtomicU64,
 }
 
-type Bytes = Arc<Mutex<BTreeMap<u64, Vec<u8>>>>;
+type Bytes = Arc<Mutex<Vec<u8>>>;
 
 struct ToyEngine {
     identity: Identity,
@@ -59,7 +60,9 @@ struct ToyEngine {
 #[derive(Clone, Default)]
 struct ToyWorker {
     toy: Option<Toy>,
-    resident: Option<Revision>,
+    resident: Option<StateId>,
+    /// The states that it could keep another against.
+    known: BTreeMap<StateId, Toy>,
     output: Vec<u8>,
 }
 
@@ -72,14 +75,30 @@ struct ToyMemory(Bytes);
 
 /// A lab over toys. Journals go to `movies`.
 pub(super) fn lab(movies: Option<&Path>, change: impl FnOnce(&mut LabOptions)) -> (Lab, Arc<Faults>) {
+    lab_of("toy", "toy-rom", movies, change)
+}
+
+/// A lab over toys of another make.
+pub(super) fn lab_of(
+    engine_id: &str,
+    rom_id: &str,
+    movies: Option<&Path>,
+    change: impl FnOnce(&mut LabOptions),
+) -> (Lab, Arc<Faults>) {
     let mut options = LabOptions::new("none");
     options.movies = movies.map(Path::to_owned);
     change(&mut options);
     let memory = Bytes::default();
     let faults = Arc::new(Faults::default());
-    let store = Store::new(Box::new(ToyMemory(Arc::clone(&memory))), options.limits.store_bytes);
+    let arena = Arena::new(Box::new(ToyMemory(Arc::clone(&memory))), options.limits.store_bytes);
+    let store = Store::new(arena, None);
     let engine = ToyEngine {
-        identity: Identity { engine_id: "toy".into(), rom_id: "toy-rom".into(), nethack_version: "0".into() },
+        identity: Identity {
+            engine_id: engine_id.into(),
+            rom_id: rom_id.into(),
+            nethack_version: "0".into(),
+            policies: vec![],
+        },
         memory,
         faults: Arc::clone(&faults),
         idle: Mutex::default(),
@@ -89,7 +108,17 @@ pub(super) fn lab(movies: Option<&Path>, change: impl FnOnce(&mut LabOptions)) -
 
 impl StateMemory for ToyMemory {
     fn copy_in(&self, offset: u64, bytes: &[u8]) -> Result<(), String> {
-        self.0.lock().unwrap().insert(offset, bytes.to_vec());
+        let mut memory = self.0.lock().unwrap();
+        let end = offset as usize + bytes.len();
+        if memory.len() < end {
+            memory.resize(end, 0);
+        }
+        memory[offset as usize..end].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn copy_out(&self, offset: u64, bytes: &mut [u8]) -> Result<(), String> {
+        bytes.copy_from_slice(&self.0.lock().unwrap()[offset as usize..][..bytes.len()]);
         Ok(())
     }
 
@@ -111,6 +140,23 @@ impl Toy {
         let mut bytes: Vec<u8> = self.numbers().iter().flat_map(|number| number.to_le_bytes()).collect();
         bytes.resize(STATE_BYTES, 0);
         bytes
+    }
+
+    /// What leads from another toy to this.
+    fn delta(&self, base: &Self) -> Vec<u8> {
+        let pairs = self.numbers().into_iter().zip(base.numbers()).enumerate().filter(|(_, (ours, old))| ours != old);
+        pairs.flat_map(|(index, (ours, old))| [index as u64, ours ^ old]).flat_map(u64::to_le_bytes).collect()
+    }
+
+    fn after(&self, delta: &[u8]) -> Self {
+        let mut numbers = self.numbers();
+        for pair in delta.chunks_exact(16) {
+            let (index, change) = pair.split_at(8);
+            numbers[u64::from_le_bytes(index.try_into().unwrap()) as usize] ^=
+                u64::from_le_bytes(change.try_into().unwrap());
+        }
+        let [core, display, hidden, turn, flags] = numbers;
+        Self { core, display, hidden, turn, flags }
     }
 
     fn press(&mut self, Key(byte): Key) {
@@ -180,7 +226,7 @@ impl Engine for ToyEngine {
         &self.identity
     }
 
-    fn lease(&self, resident: Option<Revision>, _: Urgency) -> Result<Box<dyn Hosted + '_>, String> {
+    fn lease(&self, resident: Option<StateId>, _: Urgency) -> Result<Box<dyn Hosted + '_>, String> {
         let mut idle = self.idle.lock().unwrap();
         let preferred = idle.iter().position(|worker| worker.resident == resident && resident.is_some());
         let worker = match preferred {
@@ -206,17 +252,41 @@ impl Drop for Leased<'_> {
 }
 
 impl Hosted for Leased<'_> {
-    fn resident(&self) -> Option<Revision> {
-        self.worker.as_ref()?.resident
-    }
-
-    fn set_resident(&mut self, revision: Option<Revision>) {
+    fn set_resident(&mut self, state: Option<StateId>) {
         if let Some(worker) = &mut self.worker {
-            worker.resident = revision;
+            worker.resident = state;
         }
     }
 
     fn run(&mut self, task: &Task) -> Result<Report, TaskError> {
+        if let Some(worker) = &mut self.worker {
+            worker.output.clear();
+        }
+        self.run_one(task)
+    }
+
+    fn run_lines(&mut self, tasks: &[Task]) -> Result<Vec<Result<LineReport, Refusal>>, TaskError> {
+        if let Some(worker) = &mut self.worker {
+            worker.output.clear();
+        }
+        let lines = tasks.iter().map(|task| match self.run_one(task) {
+            Ok(report) => Ok(Ok(line_report(report))),
+            Err(TaskError::Refused(reason)) => Ok(Err(Refusal { reason, displaced: false })),
+            Err(TaskError::Displaced(reason)) => Ok(Err(Refusal { reason, displaced: true })),
+            Err(error) => Err(error),
+        });
+        lines.collect()
+    }
+
+    fn output(&mut self, bytes: u64, read: &mut dyn FnMut(&[u8])) -> Result<(), String> {
+        let worker = self.worker.as_ref().ok_or("gone")?;
+        read(worker.output.get(..bytes as usize).ok_or("short")?);
+        Ok(())
+    }
+}
+
+impl Leased<'_> {
+    fn run_one(&mut self, task: &Task) -> Result<Report, TaskError> {
         let faults = &self.engine.faults;
         faults.arrived.fetch_add(1, Ordering::SeqCst);
         let gate = faults.gate.lock().unwrap();
@@ -228,12 +298,6 @@ impl Hosted for Leased<'_> {
             self.worker = None;
         }
         result
-    }
-
-    fn output(&mut self, bytes: u64, read: &mut dyn FnMut(&[u8])) -> Result<(), String> {
-        let worker = self.worker.as_ref().ok_or("gone")?;
-        read(worker.output.get(..bytes as usize).ok_or("short")?);
-        Ok(())
     }
 }
 
@@ -250,10 +314,9 @@ impl Leased<'_> {
             Start::PowerOn(record) => {
                 Toy { core: record.core_seed.0, display: record.display_seed.0, ..Toy::default() }
             }
-            Start::State { offset, bytes } => {
+            Start::State(recipe) => {
                 let memory = self.engine.memory.lock().unwrap();
-                let state = memory.get(offset).filter(|state| state.len() as u64 == *bytes);
-                Toy::from_bytes(state.ok_or_else(|| refused("no such state"))?)
+                load(&memory, recipe, &mut worker.known).map_err(TaskError::Refused)?
             }
         };
         if let Some((core, display)) = task.luck {
@@ -263,16 +326,61 @@ impl Leased<'_> {
         let turn = toy.turn;
         press_all(&mut toy, task, &mut report, &self.engine.faults)?;
         worker.toy = Some(toy);
-        worker.output = toy.bytes();
+        report.kept = task.want.keep.filter(|_| !toy.over()).map(|keep| worker.keep(&toy, keep));
+        report.image_bytes = STATE_BYTES as u64;
         report.turns = (toy.turn - turn) as i64;
         report.play = toy.play();
         report.frame = Some(toy.frame(false));
         report.pending = toy.frame(true).pending;
-        report.state_bytes = (task.want.state && !toy.over()).then_some(STATE_BYTES as u64);
         report.state_digest = task.want.state_digest.then(|| digest(&toy));
         report.ended = toy.over().then(|| toy.ended());
         Ok(report)
     }
+}
+
+impl ToyWorker {
+    /// Puts a state behind what the output slot holds.
+    fn keep(&mut self, toy: &Toy, keep: Keep) -> Kept {
+        let base = keep.against.and_then(|id| Some((id, self.known.get(&id)?)));
+        let delta = base.map(|(id, base)| (id, toy.delta(base)));
+        let (id, bytes, whole) = match delta.filter(|(_, delta)| delta.len() as u64 <= keep.delta_bytes_max) {
+            Some((base, delta)) => (StateId::of_delta(base, &delta), delta, false),
+            None => (StateId::of_keyframe(&toy.bytes(), []), toy.bytes(), true),
+        };
+        let piece = Piece { offset: self.output.len() as u64, bytes: bytes.len() as u64 };
+        self.output.extend(bytes);
+        self.known.insert(id, *toy);
+        if whole { Kept::Keyframe { body: piece, blobs: Vec::new() } } else { Kept::Delta { bytes: piece } }
+    }
+}
+
+/// Makes a state as its recipe says, and checks that each step is what its name says.
+fn load(memory: &[u8], recipe: &Recipe, known: &mut BTreeMap<StateId, Toy>) -> Result<Toy, String> {
+    let read = |extent: &Extent| {
+        memory.get(extent.offset as usize..(extent.offset + extent.bytes) as usize).ok_or("beyond the store")
+    };
+    let body = read(&recipe.keyframe.body)?;
+    let mut id = StateId::of_keyframe(body, []);
+    if id != recipe.keyframe.id || body.len() != STATE_BYTES {
+        return Err("no such keyframe".to_owned());
+    }
+    let mut toy = Toy::from_bytes(body);
+    known.insert(id, toy);
+    for delta in &recipe.deltas {
+        let bytes = read(&delta.bytes)?;
+        id = StateId::of_delta(id, bytes);
+        if id != delta.id {
+            return Err("no such delta".to_owned());
+        }
+        toy = toy.after(bytes);
+    }
+    known.insert(id, toy);
+    Ok(toy)
+}
+
+fn line_report(mut report: Report) -> LineReport {
+    let frame = report.frame.take().map(|frame| LazyFrame::Whole(Box::new(frame)));
+    report.with_frame(frame)
 }
 
 fn digest(toy: &Toy) -> StateDigest {
@@ -300,15 +408,17 @@ fn report(toy: &Toy) -> Report {
         frame: None,
         messages: Vec::new(),
         messages_truncated: false,
-        state_bytes: None,
+        kept: None,
+        image_bytes: 0,
+        outcome: Vec::new(),
     }
 }
 
 /// What a worker does with a batch, so far as the toy has the prompts for it.
 fn press_all(toy: &mut Toy, task: &Task, report: &mut Report, faults: &Faults) -> Result<(), TaskError> {
-    let Some(batch) = &task.batch else { return Ok(()) };
+    let Drive::Batch { batch, part } = &task.drive else { return Ok(()) };
     let keys: Vec<Key> = batch.segments.iter().flat_map(|segment| segment.keys.clone()).collect();
-    let (from, count) = task.part.map_or((0, keys.len()), |part| (part.from as usize, part.count as usize));
+    let (from, count) = part.map_or((0, keys.len()), |part| (part.from as usize, part.count as usize));
     let end = (from + count).min(keys.len());
     for &key in &keys[from..end] {
         dismiss(toy, batch.on_more, report);

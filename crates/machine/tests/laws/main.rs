@@ -7,6 +7,7 @@ mod fuzz;
 mod images;
 mod pendings;
 mod prompts;
+mod states;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

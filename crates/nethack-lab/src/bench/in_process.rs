@@ -7,16 +7,16 @@ use machine::{Machine, SaveState, Stop};
 use wire::{Frame, Key, PowerOn, Seed};
 
 use super::mix::{Fighter, Random, View};
-use super::{Figures, ImageBytes, KeysPerSecond, median, micros, now, per_repetition, progress};
+use super::{ImageBytes, InProcess, KeysPerSecond, median, micros, now, per_repetition, progress};
 
 /// Keys of one round of the random mix, and of the turn-heavy one.
 const KEYS_M0: u64 = 100_000;
 const KEYS_M1: u64 = 20_000;
 /// The deepest level that the deep game visits, by way of all above it.
-const LEVELS: u32 = 45;
+pub(super) const LEVELS: u32 = 45;
 
 /// A dwarvish Valkyrie: the hero of the turn-heavy mix.
-fn valkyrie(seed: u64) -> Result<PowerOn> {
+pub(super) fn valkyrie(seed: u64) -> Result<PowerOn> {
     let mut record = PowerOn::from_seed(Seed(seed));
     record.character.role = Some("valkyrie".parse()?);
     record.character.race = Some("dwarf".parse()?);
@@ -64,14 +64,17 @@ fn turn_heavy(machine: &mut Machine) -> Result<(f64, f64)> {
     Ok((KEYS_M1 as f64 / busy, turns as f64 / busy))
 }
 
-/// Brings a machine deep into a game: debug mode, one level after the other.
+/// The keys that lead a debug-mode game down to a level, by way of all above it.
+pub(super) fn descent(levels: u32) -> Vec<Key> {
+    (2..=levels).flat_map(|level| format!("\x16{level}\r\r\r\x1b\x1b").into_bytes()).map(Key).collect()
+}
+
+/// Brings a machine deep into a game.
 fn go_deep(machine: &mut Machine) -> Result<()> {
     machine.power_on(&PowerOn { debug: true, ..valkyrie(1)? })?;
-    for level in 2..=LEVELS {
-        for byte in format!("\x16{level}\r\r\r\x1b\x1b").bytes() {
-            if machine.stop() == Some(&Stop::Boundary) {
-                machine.press(Key(byte))?;
-            }
+    for key in descent(LEVELS) {
+        if machine.stop() == Some(&Stop::Boundary) {
+            machine.press(key)?;
         }
     }
     ensure!(machine.stop() == Some(&Stop::Boundary), "the deep game has ended: {:?}", machine.stop());
@@ -87,9 +90,8 @@ fn save_and_load(machine: &mut Machine) -> Result<(f64, f64)> {
     Ok((save, load))
 }
 
-pub(super) fn measure() -> Result<Figures> {
-    let rom = rom::built_in();
-    let mut machine = Machine::open(rom)?;
+pub(super) fn measure() -> Result<InProcess> {
+    let mut machine = Machine::open(rom::built_in())?;
     progress("keys");
     let batch = median(|| random(&mut machine, |_| {}))?;
     let mut frame = Frame::default();
@@ -132,6 +134,11 @@ pub(super) fn measure() -> Result<Figures> {
             Ok(machine.press(Key(b's'))?)
         })
     })?;
+    // The same key alone; what the games differ in is in both.
+    let key_us = median(|| {
+        machine.load(&state)?;
+        per_repetition(20, || Ok(machine.press(Key(b's'))?))
+    })?;
     let frame_us = median(|| {
         per_repetition(2000, || {
             machine.frame_into(&mut frame);
@@ -142,14 +149,13 @@ pub(super) fn measure() -> Result<Figures> {
     let state_digest_us = median(|| per_repetition(200, || Ok(machine.state_digest())))?;
     go_deep(&mut machine)?;
     let (save_deep_us, load_deep_us) = save_and_load(&mut machine)?;
-    Ok(Figures {
-        rom_id: rom.rom_id().to_owned(),
-        engine_id: rom.engine_id().to_owned(),
+    Ok(InProcess {
         keys_per_s: KeysPerSecond { batch, batch_frames, batch_m1, batch_digests },
         turns_per_s_m1: turns[turns.len() / 2],
         save_us,
         load_us,
         load_key_us,
+        key_us,
         save_deep_us,
         load_deep_us,
         frame_us,
@@ -157,9 +163,6 @@ pub(super) fn measure() -> Result<Figures> {
         state_digest_us,
         new_game_us,
         power_on_cold_us,
-        fork_key_frame_us: 0.0,
         image_bytes: ImageBytes { early, deep: machine.image_bytes() },
-        load_average: String::new(),
-        cores: std::thread::available_parallelism().map_or(0, std::num::NonZero::get),
     })
 }

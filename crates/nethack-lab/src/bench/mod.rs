@@ -2,6 +2,11 @@
 
 mod in_process;
 mod mix;
+mod peers;
+mod pool;
+mod print;
+mod seek;
+mod states;
 mod through_worker;
 
 use std::hint::black_box;
@@ -10,18 +15,36 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use serde::Serialize;
 
+use crate::command_line::BenchOptions;
 use crate::out::outln;
 
-/// What a run measures. Times are medians over rounds, in microseconds; speeds are per second of one thread.
+/// What a run measures. Times are medians over rounds, in microseconds unless their name says otherwise; speeds are per
+/// second.
 #[derive(Debug, Serialize)]
-pub(crate) struct Figures {
+struct Figures {
     rom_id: String,
     engine_id: String,
+    #[serde(flatten)]
+    in_process: InProcess,
+    fork_key_frame_us: f64,
+    pool: pool::Pool,
+    states: states::States,
+    seek_ms_p99: f64,
+    seek: seek::Seek,
+    peers: peers::Peers,
+    load_average: String,
+    cores: usize,
+}
+
+/// The machine alone, in this process and on one core.
+#[derive(Debug, Serialize)]
+struct InProcess {
     keys_per_s: KeysPerSecond,
     turns_per_s_m1: f64,
     save_us: f64,
     load_us: f64,
     load_key_us: f64,
+    key_us: f64,
     save_deep_us: f64,
     load_deep_us: f64,
     frame_us: f64,
@@ -29,10 +52,7 @@ pub(crate) struct Figures {
     state_digest_us: f64,
     new_game_us: f64,
     power_on_cold_us: f64,
-    fork_key_frame_us: f64,
     image_bytes: ImageBytes,
-    load_average: String,
-    cores: usize,
 }
 
 /// Keys a second: M0 alone, M0 with a frame at each key, the turn-heavy mix M1, and M0 with a play digest at each key.
@@ -85,58 +105,35 @@ fn load_average() -> String {
 }
 
 /// Measures everything, with a word on stderr about each step, and prints the figures.
-pub(crate) fn run(json: bool) -> Result<()> {
+pub(crate) fn run(options: &BenchOptions) -> Result<()> {
+    if let Some(lines) = options.alone {
+        outln!("{}", pool::alone(lines)?);
+        return Ok(());
+    }
     let load_average = load_average();
-    let fork_key_frame_us = through_worker::measure()?;
-    let mut figures = in_process::measure()?;
-    figures.fork_key_frame_us = fork_key_frame_us;
-    figures.load_average = load_average;
-    if json {
+    let rom = rom::built_in();
+    let seek = seek::measure(options.seek_inputs)?;
+    let figures = Figures {
+        rom_id: rom.rom_id().to_owned(),
+        engine_id: rom.engine_id().to_owned(),
+        in_process: in_process::measure()?,
+        fork_key_frame_us: through_worker::measure()?,
+        pool: pool::measure()?,
+        states: states::measure(options.states as usize)?,
+        seek_ms_p99: seek.p99_ms,
+        seek,
+        peers: peers::measure(&options.peers)?,
+        load_average,
+        cores: std::thread::available_parallelism().map_or(0, std::num::NonZero::get),
+    };
+    if options.json {
         outln!("{}", serde_json::to_string_pretty(&figures)?);
     } else {
-        print(&figures);
+        print::print(&figures);
     }
     Ok(())
 }
 
 fn progress(what: &str) {
     eprintln!("measuring {what} …");
-}
-
-fn print(figures: &Figures) {
-    let Figures { keys_per_s, image_bytes, .. } = figures;
-    let speeds = [
-        ("keys/s, mix M0", keys_per_s.batch),
-        ("keys/s, M0 with a frame each", keys_per_s.batch_frames),
-        ("keys/s, M0 with a play digest each", keys_per_s.batch_digests),
-        ("keys/s, turn-heavy mix M1", keys_per_s.batch_m1),
-        ("turns/s, mix M1", figures.turns_per_s_m1),
-    ];
-    let times = [
-        ("save, early game", figures.save_us),
-        ("load, early game", figures.load_us),
-        ("load and a key", figures.load_key_us),
-        ("save, deep game", figures.save_deep_us),
-        ("load, deep game", figures.load_deep_us),
-        ("frame", figures.frame_us),
-        ("play digest", figures.play_digest_us),
-        ("state digest", figures.state_digest_us),
-        ("new game", figures.new_game_us),
-        ("power-on with options not seen before", figures.power_on_cold_us),
-        ("fork, key, frame through a worker", figures.fork_key_frame_us),
-    ];
-    outln!("ROM {}", figures.rom_id);
-    outln!(
-        "M0 is random keys, mostly moves, half of the questions escaped; M1 is a fighter that runs, rests and fights:"
-    );
-    outln!("many turns a key. Both are the same keys each time. A run takes about 20 seconds.");
-    for (what, speed) in speeds {
-        outln!("{what:<40} {speed:>10.0}");
-    }
-    for (what, time) in times {
-        outln!("{what:<40} {time:>10.1} µs");
-    }
-    outln!("{:<40} {:>10} bytes", "image, early", image_bytes.early);
-    outln!("{:<40} {:>10} bytes", "image, deep", image_bytes.deep);
-    outln!("load average at the start: {}; {} cores; medians of {ROUNDS} rounds", figures.load_average, figures.cores);
 }

@@ -2,30 +2,48 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use wire::{Batch, Key, PowerOn, Seed};
-use worker::{SharedMemory, Spawner, Start, Task, Want, Worker, WorkerOptions};
+use worker::{
+    Drive, Extent, Keep, Kept, Keyframe, Piece, Recipe, SharedMemory, Shelf, Spawner, Start, StateId, Task, Want,
+    Worker, WorkerOptions,
+};
 
 use super::{median, per_repetition, progress};
 
 const STORE_BYTES: usize = 16 << 20;
 
+/// Copies a piece from a worker's output slot into the store; gives the bytes, and where they lie.
+fn store(worker: &Worker, store: &SharedMemory, piece: &Piece, at: &mut usize) -> Result<(Vec<u8>, Extent)> {
+    let mut bytes = vec![0; usize::try_from(piece.bytes)?];
+    worker.output().copy_out(usize::try_from(piece.offset)?, &mut bytes)?;
+    store.copy_in(*at, &bytes)?;
+    let extent = Extent { shelf: Shelf::Memory, offset: *at as u64, bytes: piece.bytes };
+    *at += bytes.len();
+    Ok((bytes, extent))
+}
+
 /// Microseconds for: load a state from the store, press a key, send the frame back.
 pub(super) fn measure() -> Result<f64> {
     progress("a worker");
-    let store = Arc::new(SharedMemory::create(STORE_BYTES)?);
-    let spawner = Spawner::new(WorkerOptions { store: Some(Arc::clone(&store)), ..WorkerOptions::default() })?;
+    let memory = Arc::new(SharedMemory::create(STORE_BYTES)?);
+    let spawner = Spawner::new(WorkerOptions { store: Some(Arc::clone(&memory)), ..WorkerOptions::default() })?;
     let mut worker = Worker::spawn(&spawner)?;
-    let task = |start: Start, want: Want| Task { start, luck: None, batch: None, part: None, want };
-    let report =
-        worker.run(&task(Start::PowerOn(PowerOn::from_seed(Seed(1))), Want { state: true, ..Want::default() }))?;
-    let bytes = report.state_bytes.context("a new game can be saved")?;
-    let mut state = vec![0; usize::try_from(bytes)?];
-    worker.output().copy_out(0, &mut state)?;
-    store.copy_in(0, &state)?;
-    let fork = Task {
-        batch: Some(Batch::forced(vec![Key(b's')])),
-        ..task(Start::State { offset: 0, bytes }, Want { frame: true, ..Want::default() })
+    let task = |start: Start, drive, want: Want| Task { start, luck: None, drive, want };
+    let keep = Some(Keep { against: None, delta_bytes_max: 0 });
+    let start = Start::PowerOn(PowerOn::from_seed(Seed(1)));
+    let report = worker.run(&task(start, Drive::Nothing, Want { keep, ..Want::default() }))?;
+    let Kept::Keyframe { body, blobs } = report.kept.context("a new game can be kept")? else {
+        bail!("a new game is kept whole");
     };
+    let mut at = 0;
+    let (body, body_extent) = store(&worker, &memory, &body, &mut at)?;
+    let blobs = blobs.iter().map(|blob| store(&worker, &memory, blob, &mut at)).collect::<Result<Vec<_>>>()?;
+    let (blobs, extents): (Vec<_>, Vec<_>) = blobs.into_iter().unzip();
+    let blobs: Vec<&[u8]> = blobs.iter().map(Vec::as_slice).collect();
+    let id = StateId::of_keyframe(&body, blobs.iter().copied());
+    let recipe = Recipe { keyframe: Keyframe { id, body: body_extent, blobs: extents }, deltas: Vec::new() };
+    let drive = Drive::Batch { batch: Batch::forced(vec![Key(b's')]), part: None };
+    let fork = task(Start::State(recipe), drive, Want { frame: true, ..Want::default() });
     median(|| per_repetition(1000, || Ok(worker.run(&fork)?)))
 }

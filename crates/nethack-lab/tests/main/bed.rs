@@ -63,7 +63,7 @@ impl Bed {
 }
 
 impl Ran {
-    fn of(output: &Output) -> Self {
+    pub(crate) fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
         Self { status: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
     }

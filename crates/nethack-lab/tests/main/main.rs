@@ -6,5 +6,6 @@ mod export;
 mod movie;
 mod play;
 mod rom;
+mod states;
 mod usage;
 mod watch;

@@ -139,6 +139,22 @@ fn a_game_is_played_recorded_and_gone_on_from() {
 }
 
 #[test]
+fn a_save_state_is_gone_on_from_at_once() {
+    let bed = Bed::new();
+    bed.record("game.movie", 8, 40);
+    bed.expect(0, "state save game.movie --at 30 -o game.state");
+    let mut seat = Seat::take(bed.dir(), (30, 100), "play --from game.state -o on.movie");
+    seat.await_text("input 30");
+    seat.press(b"s");
+    seat.await_text("input 31");
+    seat.press(b"\x1c");
+    assert_eq!(seat.leave(), 0, "{}", seat.seen);
+    let verdict = bed.expect(0, "movie verify on.movie --json").json();
+    assert_eq!((&verdict["verdict"], &verdict["inputs"]), (&"exact".into(), &31.into()), "{verdict}");
+    assert_eq!(bed.files(), ["game.movie", "game.state", "on.movie"]);
+}
+
+#[test]
 fn a_saved_game_is_over_and_goes_on_from_an_earlier_boundary_only() {
     let bed = Bed::new();
     let mut seat = Seat::take(bed.dir(), (30, 100), "play --seed 8 -o saved.movie");

@@ -26,6 +26,15 @@ fn wrong_commands_exit_with_2_and_leave_nothing() {
         "mcp --resume a.movie --role samurai",
         "mcp --resume a.movie --allow-debug",
         "play",
+        "play --from a.state --seed 1",
+        "state",
+        "state save no-such-file -o a.state",
+        "state load no-such-file",
+        "state info no-such-file",
+        "state movie no-such-file -o a.movie",
+        "tree info no-such-file",
+        "tree check no-such-file",
+        "tree rebuild no-such-file -o a.tree",
     ] {
         let ran = bed.expect(2, arguments);
         assert!(!ran.err.is_empty() && ran.out.is_empty(), "{arguments}: {} {}", ran.out, ran.err);
@@ -38,6 +47,8 @@ fn what_is_impossible_is_answered_with_what_is_possible() {
     let bed = Bed::new();
     let ran = bed.expect(2, "movie record --seed 1 --keys 5 --role samurai --race dwarf -o a.movie");
     assert!(ran.err.contains("lawful male human samurai"), "{}", ran.err);
+    let ran = bed.expect(2, "state load no-such-file");
+    assert_eq!(ran.err.matches("no-such-file").count(), 1, "{}", ran.err);
     let ran = bed.expect(2, "play");
     assert!(ran.err.contains("terminal"), "{}", ran.err);
 }
@@ -45,7 +56,19 @@ fn what_is_impossible_is_answered_with_what_is_possible() {
 #[test]
 fn help_teaches_each_command_and_the_version_names_the_engine() {
     let bed = Bed::new();
-    for command in ["demo", "mcp", "play", "movie verify", "movie show", "movie record", "rom", "bench"] {
+    for command in [
+        "demo",
+        "mcp",
+        "play",
+        "movie verify",
+        "movie show",
+        "movie record",
+        "state save",
+        "state load",
+        "tree save",
+        "rom",
+        "bench",
+    ] {
         let ran = bed.expect(0, &format!("{command} --help"));
         assert!(ran.out.contains("Usage: nethack-lab"), "{command}: {}", ran.out);
     }

@@ -3,30 +3,14 @@
 #include "disk.h"
 #include "libc.h"
 
-#define EXTENT_BYTES_MIN 512
-#define EXTENT_ALIGNMENT 64
-#define EXTENT_CLASSES 17 /* 512 bytes to 32 MiB */
-
-struct extent {
-    struct extent *next;
-};
-
-struct disk {
-    struct region region;
-    uint64_t slots; /* of the table that were ever used */
-    struct extent *free[EXTENT_CLASSES];
-    struct file files[DISK_FILES_MAX];
-};
-
 #define DISK ((struct disk *)DISK_BASE)
-#define FIRST_EXTENT ((sizeof(struct disk) + EXTENT_ALIGNMENT - 1) & ~(size_t)(EXTENT_ALIGNMENT - 1))
 
 _Static_assert(DISK_BYTES <= (uint64_t)EXTENT_BYTES_MIN << (EXTENT_CLASSES - 1), "the classes cover the region");
 
 void disk_power_on(void)
 {
-    memset(DISK, 0, FIRST_EXTENT);
-    DISK->region.used = FIRST_EXTENT;
+    memset(DISK, 0, DISK_HEAD_BYTES);
+    DISK->region.used = DISK_HEAD_BYTES;
 }
 
 /* ---- bytes ---- */
@@ -55,16 +39,23 @@ static unsigned char *extent_take(uint64_t bytes)
     if (!extent)
         return carve(bytes);
     *list = extent->next;
+    extent->next = NULL;
     return (unsigned char *)extent;
 }
 
-static void extent_give_back(unsigned char *bytes, uint64_t capacity)
+/* `used` bytes of the extent may be other than zero. */
+static void extent_give_back(unsigned char *bytes, uint64_t capacity, uint64_t used)
 {
     struct extent **list = &DISK->free[extent_class(capacity)];
-    struct extent *extent = (struct extent *)bytes;
+    struct extent *extent = memset(bytes, 0, used);
 
     extent->next = *list;
     *list = extent;
+}
+
+static void changed(struct file *file)
+{
+    file->written = ++DISK->writes;
 }
 
 static void grow(struct file *file, uint64_t length)
@@ -79,7 +70,7 @@ static void grow(struct file *file, uint64_t length)
     bytes = extent_take(capacity);
     if (file->capacity) {
         memcpy(bytes, file->bytes, file->length);
-        extent_give_back(file->bytes, file->capacity);
+        extent_give_back(file->bytes, file->capacity, file->length);
     }
     file->bytes = bytes;
     file->capacity = capacity;
@@ -93,17 +84,19 @@ void disk_write(struct file *file, uint64_t position, const void *bytes, size_t 
         end = UINT64_MAX;
     if (end > file->capacity)
         grow(file, end);
-    if (position > file->length)
-        memset(file->bytes + file->length, 0, position - file->length);
     memcpy(file->bytes + position, bytes, n);
     if (end > file->length)
         file->length = end;
+    changed(file);
 }
 
 /* Keeps the room: a file that is emptied is about to be written again. */
 void disk_truncate(struct file *file)
 {
+    if (file->length)
+        memset(file->bytes, 0, file->length);
     file->length = 0;
+    changed(file);
 }
 
 /* ---- names ---- */
@@ -152,6 +145,7 @@ struct file *disk_find(const char *path)
 static void set_name(struct file *file, const char *name)
 {
     strncpy(file->name, name, sizeof file->name);
+    changed(file);
 }
 
 static struct file *free_slot(void)
@@ -183,7 +177,7 @@ struct file *disk_create(const char *path)
 static void drop_bytes(struct file *file)
 {
     if (file->capacity)
-        extent_give_back(file->bytes, file->capacity);
+        extent_give_back(file->bytes, file->capacity, file->length);
     memset(file, 0, sizeof *file);
 }
 

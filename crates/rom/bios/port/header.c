@@ -1,5 +1,7 @@
 /* The table through which a host finds everything in the ROM: its entry point. */
+#include "../libc/disk.h"
 #include "frame.h"
+#include "isaac64.h"
 #include "observe.h"
 
 extern const char rom_engine_id[], rom_nethack_version[], rom_tarball_sha256[], rom_compiler[],
@@ -7,6 +9,7 @@ extern const char rom_engine_id[], rom_nethack_version[], rom_tarball_sha256[], 
 extern unsigned char rom_globals_start[], rom_data_end[], rom_globals_end[];
 extern void stack_resume(void), stack_abandon(void);
 extern void rom_power_on(void), rom_scrub(void);
+extern isaac64_ctx *const random_contexts[2];
 
 /* What the host needs of the end of a game. */
 static void rom_ending(struct ending *out)
@@ -55,7 +58,10 @@ const struct rom_header {
     uint32_t disk_files_max;
     uint32_t frame_head_bytes;
     void (*observe)(struct observation *, uint32_t);
-    uint32_t observation_bytes, unused;
+    uint32_t observation_bytes;
+    uint32_t context_bytes;
+    isaac64_ctx *const *contexts; /* core, display */
+    uint32_t disk_head_bytes, disk_files_offset, disk_file_bytes, disk_free_offset;
 } rom_header = {
     ROM_MAGIC,
     ROM_CONTRACT,
@@ -83,5 +89,10 @@ const struct rom_header {
     sizeof(struct frame_head),
     rom_observe,
     sizeof(struct observation),
-    0,
+    sizeof(isaac64_ctx),
+    random_contexts,
+    DISK_HEAD_BYTES,
+    offsetof(struct disk, files),
+    sizeof(struct file),
+    offsetof(struct disk, free),
 };

@@ -14,6 +14,9 @@ isaac64_ctx *random_core(void)
     return &rnglist[CORE].rng_state;
 }
 
+/* For the host, which knows how the generators go on. */
+isaac64_ctx *const random_contexts[2] = { &rnglist[CORE].rng_state, &rnglist[DISP].rng_state };
+
 static unsigned char *put_words(unsigned char *out, const uint64_t *words, size_t n)
 {
     memcpy(out, words, n * sizeof *words);

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "harness.h"
 
+#include "disk.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -286,6 +288,63 @@ static void check_reuse(void)
     CHECK(after_first < 512 << 10, "%llu bytes are used", (unsigned long long)after_first);
 }
 
+/* ---- what a host relies on when it keeps what has changed ---- */
+
+#define COPY_BYTES (2 << 20)
+
+static void change_something(unsigned round)
+{
+    static char block[5000];
+    const char *name = random_name();
+    int fd = lab_open(name, O_RDWR | O_CREAT | (below(3) ? 0 : O_TRUNC));
+
+    memset(block, (int)(round % 255) + 1, sizeof block);
+    lab_lseek(fd, (int64_t)below(9000), SEEK_SET);
+    lab_write(fd, block, below(sizeof block));
+    lab_close(fd);
+    if (!below(5))
+        lab_rename(name, random_name());
+    if (!below(5))
+        lab_unlink(name);
+}
+
+static void check_dead_bytes(const struct disk *disk)
+{
+    for (const struct file *file = disk->files; file < disk->files + disk->slots; file++)
+        for (uint64_t at = file->length; at < file->capacity; at++)
+            CHECK(!file->bytes[at], "byte %llu beyond %s", (unsigned long long)at, file->name);
+    for (unsigned class = 0; class < EXTENT_CLASSES; class++)
+        for (const struct extent *extent = disk->free[class]; extent; extent = extent->next)
+            for (uint64_t at = sizeof *extent; at < (uint64_t)EXTENT_BYTES_MIN << class; at++)
+                CHECK(!((const unsigned char *)extent)[at], "byte %llu of an extent nobody has", (unsigned long long)at);
+}
+
+static void check_changes(void)
+{
+    static unsigned char copy[COPY_BYTES];
+    const struct disk *before = (const void *)copy, *now = (const void *)DISK_BASE;
+    unsigned kept = 0;
+
+    for (unsigned round = 0; round < 2000; round++) {
+        memcpy(copy, now, now->region.used);
+        for (unsigned i = round % 7; i--;)
+            change_something(round);
+        CHECK(now->region.used < COPY_BYTES, "the check's buffer is too small");
+        check_dead_bytes(now);
+        for (unsigned slot = 0; slot < before->slots; slot++) {
+            const struct file *old = before->files + slot, *new = now->files + slot;
+            if (old->written != new->written || !old->capacity)
+                continue;
+            CHECK(old->bytes == new->bytes && old->length == new->length && old->capacity == new->capacity
+                      && !strcmp(old->name, new->name)
+                      && !memcmp(copy + ((uint64_t)old->bytes - DISK_BASE), new->bytes, new->length),
+                  "slot %u has changed unseen", slot);
+            kept++;
+        }
+    }
+    CHECK(kept > 1000, "only %u files were left alone", kept);
+}
+
 static void write_for_ever(void)
 {
     static char block[100000];
@@ -341,7 +400,7 @@ static void check_terminal(void)
 void suite_disk(void)
 {
     static void (*const checks[])(void) = {check_against_kernel, check_names, check_read_only, check_image,
-        check_reuse, check_terminal, check_limits};
+        check_reuse, check_changes, check_terminal, check_limits};
 
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         disk_power_on();
