@@ -77,7 +77,7 @@ impl Map {
         let mut found = Vec::new();
         while let Some(place) = open.pop_front() {
             if wanted(place) {
-                found.push((place, self.keys(&from, place)));
+                found.push((place, keys(&from, place)));
                 if found.len() == count {
                     break;
                 }
@@ -94,13 +94,14 @@ impl Map {
         }
         found
     }
+}
 
-    fn keys(&self, from: &[Option<(usize, u8)>], to: usize) -> Vec<u8> {
-        let back = std::iter::successors(from[to], |&(place, _)| from[place]);
-        let mut keys: Vec<u8> = back.map(|(_, key)| key).collect();
-        keys.reverse();
-        keys
-    }
+/// The keys of the way that was found to a place.
+fn keys(from: &[Option<(usize, u8)>], to: usize) -> Vec<u8> {
+    let back = std::iter::successors(from[to], |&(place, _)| from[place]);
+    let mut keys: Vec<u8> = back.map(|(_, key)| key).collect();
+    keys.reverse();
+    keys
 }
 
 fn ground(glyph: i16) -> Ground {

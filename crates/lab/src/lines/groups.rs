@@ -92,8 +92,8 @@ mod tests {
         // Few lines are not cut to pieces, and many are shared evenly.
         assert_eq!(check(&[short; 6], 2), [3, 3]);
         assert_eq!(check(&[short; 64], 2).len(), 8);
-        assert!(check(&[short; 10_000], 2).iter().all(|count| *count <= 73));
-        assert!(check(&[Load { cost: 1, bytes: 600 }; 5_000], 1).contains(&worker::LINES_MAX));
+        assert!(check(&vec![short; 10_000], 2).iter().all(|count| *count <= 73));
+        assert!(check(&vec![Load { cost: 1, bytes: 600 }; 5_000], 1).contains(&worker::LINES_MAX));
         let long = Load { cost: 100_000, bytes: 600 };
         assert_eq!(check(&[short, long, short, short, long], 2), [1, 1, 2, 1]);
         let heavy = Load { cost: 5, bytes: 200 << 10 };

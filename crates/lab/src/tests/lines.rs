@@ -178,7 +178,7 @@ fn progress_counts_lines_and_cancelling_keeps_what_is_done() {
     let cancel = Cancel::default();
     let progress = |progress: Progress| {
         if progress.done >= 100 {
-            cancel.cancel()
+            cancel.cancel();
         }
     };
     let control = Control { progress: Some(&progress), cancel: Some(&cancel), ..Control::default() };

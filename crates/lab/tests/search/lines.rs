@@ -28,7 +28,7 @@ pub(crate) fn lines_are_what_machines_do() {
             let twin = match line.luck {
                 Luck::Same => twin,
                 _ if twin.ended.is_some() => continue,
-                luck => lab.fork(twin.machine, None, luck, 1).unwrap().remove(0),
+                luck @ Luck::Reseed { .. } => lab.fork(twin.machine, None, luck, 1).unwrap().remove(0),
             };
             if twin.ended.is_some() {
                 assert!(tried.inputs.is_empty() && tried.ended.is_some(), "{at}");
