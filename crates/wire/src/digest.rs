@@ -9,13 +9,11 @@ pub struct DigestError {
 }
 
 /// What a boundary plays like under any ROM: XXH3-128 of frame v1 and both random generators.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PlayDigest(pub [u8; 16]);
 
 /// What a machine's memory is at a boundary under one ROM: BLAKE3 of the canonical image.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StateDigest(pub [u8; 32]);
 
 /// The first 32 bits of a play digest: what a movie holds for every input.
@@ -79,15 +77,19 @@ macro_rules! hex_text {
                 from_hex(text).map(Self)
             }
         }
-        impl TryFrom<String> for $digest {
-            type Error = DigestError;
-            fn try_from(text: String) -> Result<Self, DigestError> {
-                text.parse()
+        // Text where people read it, bytes between processes.
+        impl Serialize for $digest {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                if serializer.is_human_readable() { serializer.collect_str(self) } else { self.0.serialize(serializer) }
             }
         }
-        impl From<$digest> for String {
-            fn from(digest: $digest) -> Self {
-                digest.to_string()
+        impl<'de> Deserialize<'de> for $digest {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                if deserializer.is_human_readable() {
+                    String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+                } else {
+                    Deserialize::deserialize(deserializer).map(Self)
+                }
             }
         }
     };
