@@ -27,7 +27,7 @@
 
 /* The longest run of untouched bytes that one stack frame may leave; the build
  * fails when a function of the ROM needs a larger frame. See stack.c. */
-#define FRAME_BYTES_MAX 12288
+#define FRAME_BYTES_MAX 9216
 
 /* Why the game stopped running and the host has control. */
 enum yield_reason {

@@ -6,17 +6,41 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::Folders;
+use crate::stamp::write_if_changed;
+
+/// The BIOS's folder, below the output folder.
+pub(crate) const BIOS: &str = "bios";
 
 /// The BIOS: our C and assembly, and the headers they share.
 pub(crate) struct Bios {
-    pub(crate) folder: PathBuf,
+    folder: PathBuf,
     /// Paths below `bios/`, sorted.
     pub(crate) files: Vec<PathBuf>,
 }
 
 impl Bios {
-    pub(crate) fn read(folders: &Folders) -> Result<Self> {
-        let folder = folders.krate.join("bios");
+    /// Copies the BIOS into the output folder: the compiler mixes the names of files into
+    /// those of private functions, and these must not depend on where the crate lies.
+    pub(crate) fn copy(folders: &Folders) -> Result<Self> {
+        let bios = Self::list(folders.krate.join(BIOS))?;
+        let folder = folders.out.join(BIOS);
+        for file in &bios.files {
+            let (from, to) = (bios.path(file), folder.join(file));
+            let bytes = fs::read(&from).with_context(|| format!("reading {}", from.display()))?;
+            if let Some(parent) = to.parent() {
+                fs::create_dir_all(parent).with_context(|| format!("creating {}", parent.display()))?;
+            }
+            write_if_changed(&to, &bytes)?;
+        }
+        let copy = Self::list(folder)?;
+        for file in copy.files.iter().filter(|file| !bios.files.contains(file)) {
+            let path = copy.path(file);
+            fs::remove_file(&path).with_context(|| format!("removing {}", path.display()))?;
+        }
+        Ok(Self { folder: copy.folder, files: bios.files })
+    }
+
+    fn list(folder: PathBuf) -> Result<Self> {
         let mut files = Vec::new();
         for part in ["", "libc", "port"] {
             let path = folder.join(part);
@@ -44,11 +68,11 @@ impl Bios {
         value.with_context(|| format!("{} defines no FRAME_BYTES_MAX", path.display()))
     }
 
-    /// What is compiled of one part, sorted.
+    /// What is compiled of one part, below the output folder, sorted.
     pub(crate) fn sources(&self, part: &str) -> Vec<PathBuf> {
         let inside = |file: &&PathBuf| file.starts_with(part) && extension(file) != "h";
         let inside = self.files.iter().filter(inside);
-        inside.map(|file| self.path(file)).collect()
+        inside.map(|file| Path::new(BIOS).join(file)).collect()
     }
 }
 

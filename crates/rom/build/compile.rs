@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::Folders;
 use crate::bios::{Bios, extension};
 use crate::flags::{GCC_ONLY, include_arguments};
+use crate::optimise::COUNTS;
 use crate::recipe::Unit;
 use crate::stamp::{Fingerprint, file_sha256, is_fresh, set};
 use crate::toolchain::Toolchain;
@@ -24,9 +25,12 @@ pub(crate) struct Compiler<'a> {
     digests: Mutex<BTreeMap<PathBuf, Option<String>>>,
 }
 
+/// The folder of all objects, below the output folder.
+pub(crate) const OBJECTS: &str = "objects";
+
 /// The file of a unit below the output folder, such as `objects/game/zap.o`.
 pub(crate) fn object(unit: &Unit, extension: &str) -> PathBuf {
-    PathBuf::from(format!("objects/{}.{extension}", unit.name))
+    PathBuf::from(format!("{OBJECTS}/{}.{extension}", unit.name))
 }
 
 impl<'a> Compiler<'a> {
@@ -106,12 +110,10 @@ impl<'a> Compiler<'a> {
 
     fn arguments(&self, unit: &Unit) -> Vec<String> {
         let mut arguments = unit.flags.clone();
-        // Makes __FILE__ the same wherever the sources lie.
-        arguments.push(format!("-ffile-prefix-map={}/=", self.folders.krate.display()));
         if self.toolchain.clang {
             arguments.retain(|argument| argument != GCC_ONLY);
         }
-        arguments.extend(include_arguments(unit, self.bios, &self.toolchain.headers));
+        arguments.extend(include_arguments(unit, &self.toolchain.headers));
         arguments
     }
 
@@ -131,6 +133,9 @@ impl<'a> Compiler<'a> {
         let headers = self.bios.files.iter();
         for file in headers.filter(|file| extension(file) == "h") {
             fingerprint.part(file.to_string_lossy().as_bytes());
+        }
+        if unit.trained {
+            fingerprint.part(self.digest(&Path::new(COUNTS).join(object(unit, "gcda"))).unwrap_or_default());
         }
         for input in inputs(&list) {
             fingerprint.part(&input).part(self.digest(Path::new(&input))?);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::bios::{Bios, extension, stem};
+use crate::bios::{BIOS, extension, stem};
 use crate::recipe::Unit;
 
 /// Flags that carry meaning: with others the game would play differently.
@@ -117,8 +117,8 @@ fn single_out(source: &Path) -> String {
 
 /// The folders that a unit's includes are looked up in, as compiler arguments. They
 /// hold paths of this machine and so are no part of what a ROM says of itself.
-pub(crate) fn include_arguments(unit: &Unit, bios: &Bios, compiler_headers: &[PathBuf]) -> Vec<String> {
-    let mut arguments = vec!["-I".to_string(), bios.folder.display().to_string()];
+pub(crate) fn include_arguments(unit: &Unit, compiler_headers: &[PathBuf]) -> Vec<String> {
+    let mut arguments = vec!["-I".to_string(), BIOS.to_string()];
     let systems: Vec<PathBuf> = if unit.flags.iter().any(|flag| flag == "-nostdinc") {
         compiler_headers.to_vec()
     } else {

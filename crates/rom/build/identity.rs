@@ -10,6 +10,7 @@ use crate::archive::NHDAT;
 use crate::bios::Bios;
 use crate::flags::{CODE, MEANING};
 use crate::link::{LICENSE, SYMBOLS};
+use crate::optimise::Level;
 use crate::process::SOURCE_DATE_EPOCH;
 use crate::rom::Rom;
 use crate::source::TARBALL_SHA256;
@@ -25,8 +26,8 @@ pub(crate) struct About {
 }
 
 impl About {
-    pub(crate) fn new(engine_id: &str, toolchain: &Toolchain) -> Self {
-        let flags: Vec<&str> = MEANING.into_iter().chain(CODE).collect();
+    pub(crate) fn new(engine_id: &str, toolchain: &Toolchain, level: Level) -> Self {
+        let flags: Vec<&str> = MEANING.into_iter().chain(CODE).chain(level.flags()).collect();
         Self {
             strings: [
                 ("rom_engine_id", engine_id.to_string()),

@@ -10,16 +10,20 @@ use anyhow::{Context, Result, bail};
 use crate::Folders;
 use crate::archive::NHDAT;
 use crate::compile::object;
+use crate::flags::CODE;
 use crate::identity::About;
+use crate::optimise::{Level, WHOLE};
+use crate::process::{hermetic, run};
 use crate::recipe::{Unit, generated_unit};
-use crate::stamp::{file_sha256, write_if_changed};
+use crate::stamp::{file_sha256, recreate, write_if_changed};
 use crate::toolchain::Toolchain;
 
 /// Files beside the archive, below the output folder.
 pub(crate) const SYMBOLS: &str = "tree/dat/symbols";
 pub(crate) const LICENSE: &str = "tree/dat/license";
 
-const LINK_FLAGS: [&str; 11] = [
+/// For a program that stands by itself at a fixed address.
+pub(crate) const LINK_FLAGS: [&str; 11] = [
     "-nostdlib",
     "-static",
     "-no-pie",
@@ -60,18 +64,30 @@ pub(crate) fn write_generated_sources(folders: &Folders, about: &About) -> Resul
     Ok([generated_unit(about), generated_unit(data)])
 }
 
+/// Where the linker's compiler leaves its reports of stack frames, below the output
+/// folder.
+pub(crate) const REPORTS: &str = "linked";
+
 /// Links the units in order; hands out the file.
 pub(crate) fn link<'u>(
     toolchain: &Toolchain,
     folders: &Folders,
+    level: Level,
     units: impl Iterator<Item = &'u Unit>,
 ) -> Result<PathBuf> {
     let rom = folders.out.join("linked.rom");
     if rom.exists() {
         fs::remove_file(&rom).context("removing the last ROM")?;
     }
-    let output = toolchain
-        .command(&folders.out)
+    recreate(&folders.out.join(REPORTS))?;
+    let mut command = toolchain.command(&folders.out);
+    if level >= Level::Whole {
+        // How the program is cut into parts for several cores depends on the program
+        // alone, not on the cores.
+        let cores = if has_make(folders) { "-flto=auto" } else { "-flto=1" };
+        command.args(CODE).args(WHOLE).arg(cores).arg("-dumpdir").arg(format!("{REPORTS}/"));
+    }
+    let output = command
         .args(LINK_FLAGS)
         .arg("-Wl,-T")
         .arg(folders.krate.join("rom.ld"))
@@ -96,6 +112,11 @@ pub(crate) fn link<'u>(
         lines.len(),
         lines.join("\n  ")
     )
+}
+
+/// Whether there is a `make`: GCC runs it to keep several cores busy.
+fn has_make(folders: &Folders) -> bool {
+    run(hermetic("make", &folders.out).arg("--version")).is_ok()
 }
 
 /// Undefined names and the objects that use them, from what the linker printed. It

@@ -4,18 +4,22 @@
 mod archive;
 mod bios;
 mod compile;
+mod counts;
 mod debian;
 mod debian_sources;
 mod download;
 mod flags;
 mod frames;
+mod games;
 mod identity;
 mod link;
+mod optimise;
 mod process;
 mod recipe;
 mod source;
 mod stamp;
 mod toolchain;
+mod training;
 mod unpack;
 
 // The reader that hosts use checks each ROM before it leaves the build, too.
@@ -37,6 +41,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::optimise::Level;
 use crate::toolchain::Toolchain;
 
 /// The folders of one build.
@@ -62,35 +67,43 @@ fn build() -> Result<()> {
     announce_inputs();
     check_platform()?;
     let folders = Folders { krate: env_path("CARGO_MANIFEST_DIR")?, out: env_path("OUT_DIR")? };
-    let toolchain = Toolchain::find()?;
+    let toolchain = Toolchain::find(&folders)?;
+    let level = optimise::Level::choose(&toolchain)?;
     source::obtain_tree(&folders)?;
 
-    let bios = bios::Bios::read(&folders)?;
+    let bios = bios::Bios::copy(&folders)?;
     let compiler = compile::Compiler::new(&toolchain, &folders, &bios);
     archive::generate_headers(&compiler, &folders)?;
 
-    // One batch, so that the cores stay busy to the end.
+    // One batch each, so that the cores stay busy to the end.
     let tools = recipe::archive_tools();
-    let game = recipe::rom_units(&folders, &bios)?;
-    compiler.compile(tools.iter().flat_map(|tool| &tool.units).chain(&game))?;
+    let game = recipe::rom_units(&folders, &bios, level)?;
+    let trained = level >= Level::Trained;
+    let trainer = if trained { recipe::trainer_units(&folders, &bios)? } else { Vec::new() };
+    let first = if trained { &trainer } else { &game };
+    compiler.compile(tools.iter().flat_map(|tool| &tool.units).chain(first))?;
     archive::generate_data(&compiler, &folders, &tools)?;
-    frames::check(&toolchain, &folders, &game, bios.frame_bytes_max()?)?;
 
     let engine_id = identity::engine_id(&folders, &bios, &toolchain)?;
-    let about = identity::About::new(&engine_id, &toolchain);
+    let about = identity::About::new(&engine_id, &toolchain, level);
     let extra = link::write_generated_sources(&folders, &about)?;
     compiler.compile(&extra)?;
-    let rom = link::link(&toolchain, &folders, game.iter().chain(&extra))?;
+    if trained {
+        training::train(&compiler, &folders, &[&trainer[..], &extra].concat())?;
+        compiler.compile(&game)?;
+    }
+    let rom = link::link(&toolchain, &folders, level, game.iter().chain(&extra))?;
+    frames::check(&toolchain, &folders, level, &game, bios.frame_bytes_max()?)?;
     identity::publish(&folders, &rom, &about)
 }
 
 /// Tells cargo what the ROM is made from. Only these, or a change of this script
 /// itself, start it again.
 fn announce_inputs() {
-    for path in ["bios", "rom.ld"] {
+    for path in ["bios", "training", "rom.ld"] {
         println!("cargo::rerun-if-changed={path}");
     }
-    for name in [source::TARBALL_VARIABLE].iter().chain(&toolchain::VARIABLES) {
+    for name in [source::TARBALL_VARIABLE, optimise::LEVEL_VARIABLE].iter().chain(&toolchain::VARIABLES) {
         println!("cargo::rerun-if-env-changed={name}");
     }
 }

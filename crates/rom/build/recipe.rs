@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::bios::{Bios, stem};
+use crate::bios::{Bios, extension, stem};
+use crate::compile::OBJECTS;
+use crate::optimise::{Level, TRAINER};
 use crate::{Folders, flags};
 
 /// NetHack sources that `bios/port` stands in for, with the reason. Of sys/unix,
@@ -23,12 +25,25 @@ pub(crate) struct Unit {
     /// The source, absolute or relative to the output folder.
     pub(crate) source: PathBuf,
     pub(crate) flags: Vec<String>,
+    /// Whether the counts of a training run lie beside the object and are read.
+    pub(crate) trained: bool,
 }
 
 impl Unit {
+    /// Gives the counts and the private functions in them a name that is the same when
+    /// they are read, and wherever the build's folder lies: a text of another length
+    /// moves others, and how they are aligned is counted too.
+    fn count_as_itself(&mut self) {
+        let folder = self.name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let folder = format!("/{OBJECTS}/{folder}/");
+        self.flags.extend(["-dumpdir".to_string(), folder]);
+        // That would go there too; these objects' stack frames are no one's concern.
+        self.flags.retain(|flag| flag != "-fstack-usage");
+    }
+
     fn new(group: &str, source: PathBuf, flags: Vec<String>) -> Self {
         let stem = stem(&source);
-        Self { name: format!("{group}/{stem}"), source, flags }
+        Self { name: format!("{group}/{stem}"), source, flags, trained: false }
     }
 }
 
@@ -74,8 +89,46 @@ fn tool(name: &'static str, sources: &[&str]) -> Tool {
     Tool { name, units: sources.iter().map(unit).collect() }
 }
 
-/// Everything that becomes part of the ROM, in link order.
-pub(crate) fn rom_units(folders: &Folders, bios: &Bios) -> Result<Vec<Unit>> {
+/// Everything that becomes part of the ROM, in link order, but what the build writes.
+pub(crate) fn rom_units(folders: &Folders, bios: &Bios, level: Level) -> Result<Vec<Unit>> {
+    let mut units = units(folders, bios)?;
+    for unit in units.iter_mut().filter(|unit| extension(&unit.source) == "c") {
+        unit.flags.extend(level.flags().into_iter().map(String::from));
+        if level >= Level::Whole {
+            // Names of what is private to a file; the path would be the default.
+            unit.flags.push(format!("-frandom-seed={}", unit.name));
+        }
+        unit.trained = level >= Level::Trained;
+        if unit.trained {
+            unit.count_as_itself();
+        }
+    }
+    Ok(units)
+}
+
+/// Folder of the trainer's objects.
+pub(crate) const TRAINER_GROUP: &str = "trainer";
+
+/// The same files, made to count as they run, and the main program that lets them.
+pub(crate) fn trainer_units(folders: &Folders, bios: &Bios) -> Result<Vec<Unit>> {
+    let mut units = units(folders, bios)?;
+    for unit in units.iter_mut().filter(|unit| extension(&unit.source) == "c") {
+        unit.count_as_itself();
+        unit.flags.extend(TRAINER.map(String::from));
+        unit.flags.push(format!("-frandom-seed={}", unit.name));
+    }
+    for name in ["start.c", "profile.c"] {
+        let source = folders.krate.join("training").join(name);
+        let flags = flags::port(&source);
+        units.push(Unit::new("training", source, flags));
+    }
+    for unit in &mut units {
+        unit.name = format!("{TRAINER_GROUP}/{}", unit.name);
+    }
+    Ok(units)
+}
+
+fn units(folders: &Folders, bios: &Bios) -> Result<Vec<Unit>> {
     type Flags = fn(&Path) -> Vec<String>;
     let groups: [(&str, Vec<PathBuf>, Flags); 3] = [
         ("game", game_sources(folders)?, flags::game),

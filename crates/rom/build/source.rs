@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::stamp::{file_sha256, is_fresh, set};
+use crate::stamp::{file_sha256, is_fresh, recreate, set};
 use crate::{Folders, debian, download, unpack};
 
 /// The SHA-256 of the NetHack 3.6.7 release tarball.
@@ -92,13 +92,6 @@ fn user_cache() -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
     Some(base.join("nethack-lab"))
-}
-
-fn recreate(folder: &Path) -> Result<()> {
-    if folder.exists() {
-        fs::remove_dir_all(folder).with_context(|| format!("clearing {}", folder.display()))?;
-    }
-    fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))
 }
 
 fn verify(path: &Path) -> Result<PathBuf> {

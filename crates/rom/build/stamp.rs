@@ -70,3 +70,11 @@ pub(crate) fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<()> {
         .and_then(|()| fs::rename(&temporary, path))
         .with_context(|| format!("writing {}", path.display()))
 }
+
+/// Makes an empty folder, whatever was there.
+pub(crate) fn recreate(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("clearing {}", folder.display()))?;
+    }
+    fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))
+}

@@ -7,8 +7,12 @@
 //!
 //! # Reproducing a ROM
 //!
-//! The bytes depend on the sources, `build/flags.rs`, compiler and linker, and on
-//! nothing else: not on the folders, the cargo profile, CFLAGS, locale or user. So
+//! The bytes depend on the sources, `build/flags.rs`, compiler and linker, the level
+//! of optimisation, and on nothing else: not on the folders, the cargo profile,
+//! CFLAGS, locale or user. The level is the highest that the compiler can do, or what
+//! the environment variable `NETHACK_LAB_ROM_LEVEL` says: `plain`, `whole` (all files
+//! as one program) or `trained` (after a training run; ADR 9). It changes the ROM id
+//! and the speed, never the engine id or play. So
 //! these two print one id, here or on another machine with the same toolchain:
 //!
 //! ```text

@@ -68,6 +68,9 @@ int bios_yield(int reason)
 }
 
 #define BLOCK 1024
+/* So many in a row hide no frame: see rom_scrub(). */
+#define CLEAN_BLOCKS (FRAME_BYTES_MAX / BLOCK + 1)
+_Static_assert(CLEAN_BLOCKS * BLOCK >= FRAME_BYTES_MAX + 128 + 2 * 8, "a frame may hide in the run");
 
 static int clean(const unsigned char *block)
 {
@@ -85,8 +88,10 @@ static int clean(const unsigned char *block)
  * that happened before can show through a variable that a function never set.
  *
  * Every call writes a return address, which is never zero, and no frame of the ROM
- * is larger than FRAME_BYTES_MAX (the build sees to that). So a longer run of
- * zeroes means that nothing was written below it. */
+ * is larger than FRAME_BYTES_MAX (the build sees to that); what calls nothing may
+ * write 128 bytes below its frame. So a longer run of zeroes means that nothing was
+ * written below it. Most of the time goes into looking for that run, so it is no
+ * longer than it must be. */
 void rom_scrub(void)
 {
     unsigned char *start = (unsigned char *) mailbox.stack_pointer;
@@ -94,7 +99,7 @@ void rom_scrub(void)
     int run = 0;
 
     memset(block, 0, (size_t) (start - block));
-    while (run <= FRAME_BYTES_MAX / BLOCK + 1 && block > (unsigned char *) STACK_BASE) {
+    while (run < CLEAN_BLOCKS && block > (unsigned char *) STACK_BASE) {
         block -= BLOCK;
         if (clean(block)) {
             run++;
