@@ -1,5 +1,5 @@
 // What the tests share: counting checks, a server spoken to over MCP, a browser, and reading the page's cells.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -56,6 +56,12 @@ export function start(...parameters) {
   leavings.push(() => child.kill("SIGKILL"));
   const ended = new Promise((resolve) => child.on("exit", resolve));
   return { child, ended, lines: createInterface({ input: child.stdout }), errors: createInterface({ input: child.stderr }) };
+}
+
+/** Records a game of the explorer's, and tells what it holds. */
+export function record(file, seed, role, keys) {
+  spawnSync(PROGRAM, ["movie", "record", "--seed", String(seed), "--role", role, "--keys", String(keys), "-o", file]);
+  return JSON.parse(spawnSync(PROGRAM, ["movie", "info", file, "--json"], { encoding: "utf8" }).stdout);
 }
 
 export const firstLine = (lines, wanted = /./) => new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { copyFileSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Checks, PROGRAM, ROOT, Server, browse, cells, firstLine, open, scratch, shot, shows, start } from "./harness.mjs";
+import { Checks, PROGRAM, Server, browse, cells, firstLine, open, record, scratch, shot, shows, start } from "./harness.mjs";
 
 const checks = new Checks("replay");
 const folder = scratch();
@@ -30,7 +30,13 @@ const isShown = async (what, page, file, at) => {
 const indexed = (page) => page.waitForFunction(() => !document.getElementById("level-forward").disabled, null, { timeout: 30000 });
 
 // A short movie that ends with a death.
-const healer = join(ROOT, "movies/healer.movie");
+let healer = "";
+let facts = {};
+for (let seed = 1; seed <= 12 && facts.finish?.kind !== "died"; seed += 1) {
+  healer = join(folder, `short-${seed}.movie`);
+  facts = record(healer, seed, "tourist", 6000);
+}
+checks.that("one of twelve tourists dies", facts.finish?.kind === "died", facts);
 const first = await watch(healer);
 checks.that("the first line is the address", /^http:\/\/127\.0\.0\.1:\d+\/$/.test(first.url), first.url);
 const page = await open(context, first.url);
@@ -42,21 +48,25 @@ const scrub = (at) => page.evaluate((at) => {
   bar.value = String(at);
   bar.dispatchEvent(new Event("input"));
 }, at);
-for (const at of [1, 77, 236, 400, index.last]) {
+for (const at of [1, 77, index.last >> 1, index.last - 1, index.last]) {
   await scrub(at);
   await isShown("scrubbed", page, healer, at);
 }
-checks.that("the end tells the death", (await page.textContent("#asks")).includes("killed by a small mimic"));
+checks.that("the end tells the death", (await page.textContent("#asks")).includes(facts.finish.text), facts.finish);
 await page.locator("#first").click();
 await shows(page, 0);
-await page.locator("#level-forward").click();
-await isShown("a level", page, healer, index.levels[1].boundary);
+const level = index.levels.find((level) => level.boundary > 0);
+if (level) {
+  await page.locator("#level-forward").click();
+  await isShown("a level", page, healer, level.boundary);
+} else await scrub(index.last >> 1);
 await shot(page, "spectator-replay");
 await page.locator("#death").click();
 await isShown("the end", page, healer, index.last);
-await page.fill("#jump-to", "300");
+const turn = Math.min(60, index.turns.turns.reduce((sum, more) => sum + more, 0) - 10);
+await page.fill("#jump-to", String(turn));
 await page.locator("#jump button").click();
-await page.waitForFunction(() => document.getElementById("turn").textContent === "300");
+await page.waitForFunction((turn) => Number(document.getElementById("turn").textContent) >= turn && Number(document.getElementById("turn").textContent) < turn + 10, turn);
 await page.locator("#message-forward").click();
 await page.waitForFunction(() => document.querySelectorAll("#log li.new").length > 0);
 await page.locator("#terminal").focus();
@@ -72,15 +82,15 @@ await page.route("**/frames/**", async (route) => {
   await new Promise((resolve) => setTimeout(resolve, at % 50 === 0 ? 400 : 30));
   await route.continue();
 });
-for (const at of [500, 450, 333]) await scrub(at);
-await shows(page, 333);
+for (const at of [150, 100, 83]) await scrub(at);
+await shows(page, 83);
 await page.waitForTimeout(600);
-await isShown("the last of many jumps", page, healer, 333);
+await isShown("the last of many jumps", page, healer, 83);
 await page.unroute("**/frames/**");
 
 // A position by its address, and play to the end.
-const other = await open(context, `${first.url}#m=main&b=123`);
-await isShown("a shared address", other, healer, 123);
+const other = await open(context, `${first.url}#m=main&b=23`);
+await isShown("a shared address", other, healer, 23);
 await other.selectOption("#speed", "1000");
 await other.locator("#play").click();
 await isShown("played to the end", other, healer, index.last);
@@ -92,14 +102,15 @@ checks.that("play stops", (await other.textContent("#play")).includes("Play"));
 await other.waitForURL(/&b=\d+$/);
 
 // A long one: a jump takes well under a second.
-const long = join(ROOT, "movies/long.movie");
+const long = join(folder, "long.movie");
+const length = record(long, 1, "valkyrie", 20000).inputs;
 const second = await watch(long);
 const far = await open(context, second.url);
 await shows(far, 0);
-await far.waitForFunction(() => Number(document.getElementById("scrub").max) >= 20000, null, { timeout: 60000 });
-await far.waitForFunction(async () => (await (await fetch("/api/machines/main/state")).json()).boundary >= 20000, null, { timeout: 60000, polling: 300 });
+await far.waitForFunction((length) => Number(document.getElementById("scrub").max) >= length, length, { timeout: 60000 });
+await far.waitForFunction(async (length) => (await (await fetch("/api/machines/main/state")).json()).boundary >= length, length, { timeout: 60000, polling: 300 });
 const times = [];
-for (const at of [19000, 4321, 12345, 19999, 10000]) {
+for (const at of [0.95, 0.2, 0.6, 0.99, 0.5].map((part) => Math.floor(part * length))) {
   const began = Date.now();
   await far.fill("#jump-to", String(at));
   await far.selectOption("#jump-kind", "boundary");
@@ -107,9 +118,9 @@ for (const at of [19000, 4321, 12345, 19999, 10000]) {
   await shows(far, at);
   times.push(Date.now() - began);
 }
-console.log(`replay: seeks in a movie of 20,000 inputs: ${times.join(", ")} ms`);
+console.log(`replay: seeks in a movie of ${length} inputs: ${times.join(", ")} ms`);
 checks.that("seeks are quick", Math.max(...times) < 3000, times);
-await isShown("a long movie", far, long, 10000);
+await isShown("a long movie", far, long, length >> 1);
 
 // A journal that a server is writing.
 const server = await Server.start("--viewer", "--movies", folder, "--seed", "3", "--role", "priest");

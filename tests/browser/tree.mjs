@@ -1,12 +1,11 @@
 // A game with many forks: they come, run, end, are adopted and deleted, and the tree tells it.
-import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { Checks, ROOT, Server, agree, browse, open, scratch, shot, waits } from "./harness.mjs";
+import { Checks, Server, agree, browse, open, record, scratch, shot, waits } from "./harness.mjs";
 
 const checks = new Checks("tree");
 const folder = scratch();
 const movie = join(folder, "samurai.movie");
-copyFileSync(join(ROOT, "movies/samurai.movie"), movie);
+checks.that("a game to begin with", record(movie, 11, "samurai", 500).inputs > 100);
 const server = await Server.start("--viewer", "--movies", join(folder, "journals"), "--resume", movie);
 const browser = await browse();
 const context = await browser.newContext({ viewport: { width: 1360, height: 1000 }, colorScheme: "dark" });

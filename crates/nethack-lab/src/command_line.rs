@@ -96,11 +96,6 @@ pub(crate) struct McpOptions {
     /// Write exported movies to this directory [default: none are written, they are handed out inline]
     #[arg(long, value_name = "DIR")]
     pub(crate) out_dir: Option<PathBuf>,
-    /// Go on from a journal: `latest` of --movies, or a file
-    #[arg(long, value_name = "latest|FILE", conflicts_with_all = ["seed", "display_seed", "level_seed", "reseed", "profile", "name", "role", "race", "gender", "alignment", "options", "clock", "allow_debug"])]
-    pub(crate) resume: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) power_on: PowerOnOptions,
     /// Show the games as a page in a browser; the address is told on standard error and by `info` [default address:
     /// 127.0.0.1 with a free port]
     #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "127.0.0.1:0", value_parser = address)]
@@ -108,6 +103,11 @@ pub(crate) struct McpOptions {
     /// Let --viewer take an address that other machines can reach: whoever can, may look on
     #[arg(long, requires = "viewer")]
     pub(crate) viewer_public: bool,
+    /// Go on from a journal: `latest` of --movies, or a file
+    #[arg(long, value_name = "latest|FILE", conflicts_with_all = ["seed", "display_seed", "level_seed", "reseed", "profile", "name", "role", "race", "gender", "alignment", "options", "clock", "allow_debug"])]
+    pub(crate) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) power_on: PowerOnOptions,
     #[command(flatten)]
     pub(crate) limits: McpLimitOptions,
     /// Begin with a game in NetHack's debug mode, which sees and changes what no player can; its movie says so
@@ -151,7 +151,7 @@ pub(crate) struct McpLimitOptions {
 /// `watch`
 #[derive(Args, Debug)]
 #[command(after_help = "The first line that is printed is the page's address.\n\nExamples:\n  nethack-lab watch \
-                        game.movie\n  nethack-lab watch movies/0003.journal --listen 127.0.0.1:8080")]
+                        game.movie\n  nethack-lab watch movies/0001-g3f2a-1.movie --listen 127.0.0.1:8080")]
 pub(crate) struct WatchOptions {
     /// A movie, or a journal: what is written to it meanwhile is shown too
     #[arg(value_name = "FILE")]

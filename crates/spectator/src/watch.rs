@@ -154,18 +154,20 @@ impl Watcher {
 
     fn follow_list(&self) {
         let source = &*self.all.source;
-        let mut seen = (None, Vec::new());
+        let mut settled = None;
+        let mut shown: Option<Vec<String>> = None;
         while !self.is_alone() {
             let mark = source.mark();
-            // A change shows in the list a little after it shows in the mark.
-            if seen.0 != Some(mark) || Self::is_restless(&seen.1) {
+            let restless = shown.as_ref().is_none_or(|tags| Self::is_restless(tags));
+            if restless || settled != Some(mark) {
                 let machines = source.machines();
                 let tags: Vec<String> = machines.iter().map(|one| one.id.clone() + &etag(one)).collect();
-                if seen.0.is_none() || tags != seen.1 {
+                // A change shows in the list a little after it shows in the mark, so what was new is looked at again.
+                let is_news = shown.as_ref() != Some(&tags);
+                settled = (!is_news).then_some(mark);
+                if is_news {
                     self.show(Encoded::list(&self.all.server, source, &machines));
-                    seen = (None, tags);
-                } else {
-                    seen.0 = Some(mark);
+                    shown = Some(tags);
                 }
             }
             std::thread::sleep(LIST_EVERY);

@@ -32,6 +32,29 @@ fn a_viewer_follows_a_machine_and_its_forks() {
 }
 
 #[test]
+fn what_does_not_change_is_not_sent_again() {
+    let toy = Toy::with(vec![machine("main", 7)]);
+    let viewer = toy.serve();
+    let mut stream = Stream::open(&viewer, "main");
+    stream.next("state");
+    stream.next("machines");
+    assert_eq!(stream.quiet(Duration::from_millis(1_500)), "");
+}
+
+#[test]
+fn a_newcomer_is_shown_what_others_see_though_nothing_changes() {
+    let toy = Toy::with(vec![machine("main", 7)]);
+    let viewer = toy.serve();
+    let mut first = Stream::open(&viewer, "main");
+    assert_eq!(first.next("state")["revision"], 7);
+    assert_eq!(first.next("machines")["total"], 1);
+    let mut second = Stream::open(&viewer, "main");
+    assert_eq!(second.next("state")["revision"], 7);
+    let mut third = Stream::open(&viewer, "main");
+    assert_eq!(third.next("machines")["total"], 1);
+}
+
+#[test]
 fn a_slow_viewer_is_skipped_ahead_and_keeps_nobody_waiting() {
     const LAST: u64 = 1_500;
     let toy = Toy::with(vec![machine("main", 1)]);

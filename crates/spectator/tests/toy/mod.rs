@@ -184,6 +184,14 @@ impl Stream {
         Self(BufReader::new(stream))
     }
 
+    /// What comes within a while, besides the line that ends the last event.
+    pub fn quiet(&mut self, time: Duration) -> String {
+        self.0.get_ref().set_read_timeout(Some(time)).unwrap();
+        let mut lines = String::new();
+        while self.0.read_line(&mut lines).is_ok_and(|bytes| bytes > 0) {}
+        lines.lines().filter(|line| line.starts_with("event")).collect()
+    }
+
     /// The next event of a kind: its data.
     pub fn next(&mut self, kind: &str) -> serde_json::Value {
         let mut line = String::new();
@@ -191,6 +199,7 @@ impl Stream {
         loop {
             line.clear();
             assert!(self.0.read_line(&mut line).expect("an event in time") > 0, "the stream ended");
+            assert!(!line.starts_with(':'), "nothing comes but heartbeats");
             if line.trim_end() == wanted {
                 line.clear();
                 self.0.read_line(&mut line).unwrap();
