@@ -21,8 +21,10 @@ mod viewer;
 mod watch;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Parser;
+use signal_hook::consts::SIGXFSZ;
 
 use command_line::{Arguments, Command};
 use outcome::Outcome;
@@ -32,6 +34,8 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == "worker") {
         return worker::worker_main(Vec::new());
     }
+    // A file that grows beyond the shell's limit is then an error of the write that we tell of, not our end.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     let arguments = Arguments::parse();
     match run(arguments) {
         Ok(status) => status,
