@@ -122,9 +122,10 @@ def told(name, times):
 
 
 def main():
-    program = sys.argv[1]
-    viewers = int(sys.argv[2]) if len(sys.argv) > 2 else 500
-    seconds = int(sys.argv[3]) if len(sys.argv) > 3 else 10
+    # A busy host's clock proves nothing: --untimed tells the times and judges the rest.
+    timed = "--untimed" not in sys.argv
+    program, *numbers = [argument for argument in sys.argv[1:] if argument != "--untimed"]
+    viewers, seconds = [int(number) for number in numbers] + [500, 10][len(numbers):]
     player = Player(program)
     player.play(2)
     rest, before = player.resident_mib(), player.cpu_s()
@@ -150,7 +151,7 @@ def main():
     player.process.stdin.close()
     status = player.process.wait(timeout=15)
     faults = []
-    if watched > max(2 * alone, 20):
+    if timed and watched > max(2 * alone, 20):
         faults.append("viewers slow the player")
     if last > RESIDENT_MIB_MAX or last > first * 1.5:
         faults.append("memory grows")
