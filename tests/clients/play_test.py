@@ -5,6 +5,7 @@ import base64
 import hashlib
 import os
 import random
+import subprocess
 import sys
 import traceback
 
@@ -32,7 +33,8 @@ class Game:
         if faults:
             check(f"shape of {tool}'s result", False, (arguments, faults))
         self.largest = max(self.largest, len(result.content[0].text))
-        self.resources = [block.resource for block in result.content[1:]]
+        self.resources = [block.resource for block in result.content[1:] if block.type == "resource"]
+        self.images = [block for block in result.content[1:] if block.type == "image"]
         return content
 
     async def main(self, tool, **arguments):
@@ -292,6 +294,90 @@ async def movies(game, directory, name):
     check("it names those there are", f"{name}-torn" in missing["error"]["message"], missing)
 
 
+async def exports(game, directory, name):
+    """What was seen, as files: byte for byte what the command makes of the exported movie."""
+    end = game.last["boundary"]
+    endings = {"ttyrec": "ttyrec", "cast": "cast", "png": "png", "text": "txt"}
+    for number, (form, span) in enumerate([
+        ("ttyrec", {}),
+        ("ttyrec", {"from": end // 3, "to": end // 2}),
+        ("cast", {"to": end // 2}),
+        ("cast", {"from": end - end // 4}),
+        ("png", {}),
+        ("png", {"at": end // 2}),
+        ("text", {}),
+        ("text", {"at": 0}),
+    ]):
+        stem = f"{name}-{number}"
+        exported = await game.call("movie_export", format=form, name=stem, **span)
+        ours = os.path.join(directory, f"{stem}.{endings[form]}")
+        if not check(f"{form} of {span} is a file", exported.get("path") == ours and os.path.exists(ours), exported):
+            continue
+        theirs = os.path.join(directory, f"{stem}-command")
+        options = [text for field, value in span.items() for text in (f"--{field}", str(value))]
+        movie = os.path.join(directory, f"{name}.movie")
+        command = [PROGRAM, "movie", "export", movie, f"--{form}", theirs, *options]
+        subprocess.run(command, check=True, capture_output=True)
+        data = open(ours, "rb").read()
+        check(f"{form} of {span} is what the command writes", data == open(theirs, "rb").read(), exported)
+        told = (exported["bytes"], exported["sha256"])
+        check(f"{form}'s size and digest are told", told == (len(data), hashlib.sha256(data).hexdigest()), exported)
+        first, last = span.get("from", span.get("at", 0)), span.get("to", span.get("at", end))
+        first = last if form in ("png", "text") else first
+        found = (exported["format"], exported["from"], exported["to"], exported["frames"])
+        check(f"what is in the {form} of {span}", found == (form, first, last, last - first + 1), exported)
+        again = await game.call("movie_export", format=form, name=stem, **span)
+        check.code(f"no {form} over a file that is there", again, "FILE_EXISTS")
+        if form in ("png", "text"):
+            inline = await game.call("movie_export", format=form, inline=True, **span)
+            block = game.images[0].data if form == "png" else game.resources[0].blob
+            check(f"inline the {form} is the same", base64.b64decode(block) == data, inline)
+    lucky = (await game.call("fork_create", boundary=end // 2, luck="reseed", luck_seed="8"))["forks"][0]
+    await game.call("fork_run", fork=lucky["id"], revision=lucky["revision"], text="20s10s", force=True)
+    await game.call("movie_export", source=lucky["id"], name="lucky")
+    exported = await game.call("movie_export", source=lucky["id"], format="cast", name="lucky")
+    theirs = os.path.join(directory, "lucky-command")
+    movie = os.path.join(directory, "lucky.movie")
+    subprocess.run([PROGRAM, "movie", "export", movie, "--cast", theirs], check=True, capture_output=True)
+    same = open(exported["path"], "rb").read() == open(theirs, "rb").read()
+    check("new luck on the way is in it", same and exported["frames"] == end // 2 + 7, exported)
+    await game.call("fork_delete", fork=lucky["id"])
+    own = await game.call("movie_export", format="ttyrec", inline=False)
+    check("without one it gets a name of its own", own.get("path", "").endswith(f"/{own.get('name')}.ttyrec"), own)
+    for span, field in [
+        ({"format": "png", "from": 1}, "from"),
+        ({"format": "cast", "at": 1}, "at"),
+        ({"to": 1}, "to"),
+        ({"format": "ttyrec", "from": 9, "to": 8}, "from"),
+        ({"format": "ttyrec", "to": end + 1}, "to"),
+        ({"format": "text", "at": end + 1}, "at"),
+        ({"format": "gif"}, "format"),
+    ]:
+        refused = await game.call("movie_export", name="refused", **span)
+        check.code(f"an export of {span}", refused, "INVALID_ARGUMENT")
+        check(f"names {field}", refused.get("error", {}).get("field") == field, refused)
+    check.code("a path", await game.call("movie_export", format="png", name="../x"), "REFUSED_PATH")
+    check.code("another's ending", await game.call("movie_export", format="png", name="x.movie"), "REFUSED_PATH")
+    left = [file for file in os.listdir(directory) if file.startswith((".", "refused"))]
+    check("nothing is left of what was refused", not left, left)
+
+
+async def store(game):
+    """What the save states take is counted, and forks give back what they took."""
+    before = (await game.call("info"))["store"]
+    check("states are whole or differences", before["states"] == before["keyframes"] + before["deltas"] > 0, before)
+    check("they share files and keep to their budget", 0 < before["bytes"] <= before["bytes_max"], before)
+    check("all is told", before["blobs"] >= 0 and before["spill_bytes"] == 0, before)
+    made = await game.call("fork_create", luck="reseed", luck_seed="5", count=7)
+    forked = (await game.call("info"))["store"]
+    check("each fork is a state", forked["states"] >= before["states"] + 7, (before, forked))
+    check("and takes room", before["bytes"] < forked["bytes"], (before, forked))
+    for fork in made["forks"]:
+        await game.call("fork_delete", fork=fork["id"])
+    after = (await game.call("info"))["store"]
+    check("which comes back", after == before, (before, after))
+
+
 async def death(game):
     """Kicks walls until the hero dies of it."""
     await game.call("quit_game")
@@ -353,6 +439,8 @@ async def experiment(directory):
         await menus(game)
         await forks(game)
         await movies(game, directory, "first")
+        await exports(game, directory, "first")
+        await store(game)
         await death(game)
         await second_game(game)
         ended = await game.call("quit_game")

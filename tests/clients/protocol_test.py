@@ -291,6 +291,40 @@ def long_calls():
         check.code("the fork is gone", server.call("observe", machine=doomed["id"]), "UNKNOWN_MACHINE")
 
 
+def exports():
+    with scratch() as directory, Server(PROGRAM, "--out-dir", directory, "--wait-ms", "60000") as server:
+        server.initialize()
+        server.call("new_game", seed="11", role="valkyrie")
+        fork = server.call("fork_create")["forks"][0]
+        # Looking takes no time in the game, so that nobody starves.
+        played = server.call("fork_run", fork=fork["id"], revision=fork["revision"], text=":s" + ":" * 29998, force=True)
+        end = played["boundary"]
+        check("a long line to be shown", end == 30000, played)
+
+        def start(name):
+            arguments = {"source": fork["id"], "format": "ttyrec", "name": name}
+            meta = {"progressToken": name}
+            return server.send("tools/call", {"name": "movie_export", "arguments": arguments, "_meta": meta})
+
+        def is_progress(message):
+            return message.get("method") == "notifications/progress"
+
+        call = start("first")
+        while not is_progress(server.next_message()):
+            pass
+        check("an export under way has no name yet", [file[0] for file in os.listdir(directory)] == ["."])
+        check("others are answered meanwhile", server.call("observe")["boundary"] == 0)
+        server.send("notifications/cancelled", {"requestId": call, "reason": "enough"}, has_id=False)
+        check("nothing is left of one that is cancelled", wait_until(lambda: not os.listdir(directory), 30))
+        server.kept.clear()
+        exported = structured(server.answer(start("second")))
+        check("a long one ends", exported.get("frames") == end + 1 and os.listdir(directory) == ["second.ttyrec"], exported)
+        check("its size is told", exported["bytes"] == os.path.getsize(exported["path"]), exported)
+        progress = [message["params"] for message in server.kept if is_progress(message)]
+        done = [step["progress"] for step in progress]
+        check("progress rises", done and done == sorted(set(done)) and progress[0]["total"] == end, progress)
+
+
 def operations():
     with Server(PROGRAM, "--wait-ms", "1") as server:
         server.initialize()
@@ -312,6 +346,10 @@ def operations():
         check("its result comes", report.get("boundary") == report.get("sent") == 3600, report)
         verified = finished(server.call("movie_verify"))
         check("verify goes on too", verified.get("verdict") == "exact", verified)
+        export = server.call("movie_export", format="cast", inline=True)
+        check("an export goes on too", export.get("running") is True, export)
+        exported = finished(export)
+        check("and its result comes", exported.get("frames") == 3601 and exported["uri"].startswith("nethack-lab://cast/"), exported)
         stale = finished(server.call("run", revision=game["revision"], text="s"))
         check.code("a late call", stale, "STALE")
 
@@ -359,7 +397,7 @@ def killed():
             check("a journal has its own seeds", both.process.wait(timeout=10) != 0, both.errors)
 
 
-for part in [versions, ends, malformed_lines, arguments, seeds, at_once, long_calls, operations, killed]:
+for part in [versions, ends, malformed_lines, arguments, seeds, at_once, long_calls, exports, operations, killed]:
     try:
         part()
     except Exception:

@@ -68,6 +68,7 @@ mod fork;
 mod resume;
 mod seek;
 mod verify;
+mod walk;
 
 mod state_file;
 mod state_file_envelope;

@@ -17,7 +17,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool::of::<crate::forks::ForkAdopt>(),
         Tool::of::<crate::forks::ForkDelete>(),
         Tool::of::<crate::forks::ForkList>(),
-        Tool::of::<crate::movies::MovieExport>(),
+        Tool::of::<crate::export::MovieExport>(),
         Tool::of::<crate::movies::MovieVerify>(),
         Tool::of::<crate::game::QuitGame>(),
     ]

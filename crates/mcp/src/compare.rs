@@ -57,9 +57,9 @@ const DIFF: &[Field] = &[
 impl ToolArguments for ForkDiff {
     const NAME: &'static str = "fork_diff";
     const TITLE: &'static str = "Compare two machines";
-    const TEXT: &'static str = "What differs between two machines where they are now: rows of the screen, status fields (with b less a), inventory, messages since their lines parted, pending, turn, end; \
-        whether they are the same byte for byte, and whether only the random numbers to come differ. Single cells and \
-        map glyphs are counted, and listed on request.";
+    const TEXT: &'static str = "What differs between two machines where they are now: rows of the screen, status fields \
+        (with b less a), inventory, messages since their lines parted, pending, turn, end; whether they are the same \
+        byte for byte, and whether only the random numbers to come differ. Cells and map glyphs are counted.";
     const EFFECT: Effect = Effect::Computes;
     const RESULT: &'static [&'static [Field]] = &[DIFF, RUNNING];
 

@@ -1,29 +1,43 @@
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::failure::{Code, Failure};
 
-/// The name of a movie's file, without its ending: nothing in it can lead out of a directory.
+/// The name of a file in one of the server's directories: nothing in it can lead out of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FileName(String);
+pub(crate) struct FileName {
+    /// Without its ending.
+    stem: String,
+    ending: &'static str,
+}
 
 /// What ends the names of movie files.
-const SUFFIX: &str = ".movie";
+pub(crate) const MOVIE: &str = ".movie";
 const NAME_BYTES_MAX: usize = 64;
+/// How many files that were left behind are passed over.
+const PARTIALS_MAX: u32 = 1_000;
 
 impl FileName {
-    /// A name from outside, with or without its ending.
+    /// A movie's name from outside, with or without its ending.
     ///
     /// # Errors
     /// `REFUSED_PATH`.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
-        let stem = text.strip_suffix(SUFFIX).unwrap_or(text);
+        Self::with_ending(text, MOVIE)
+    }
+
+    /// The name from outside, with or without its ending, of a file of the kind that has this one.
+    ///
+    /// # Errors
+    /// `REFUSED_PATH`.
+    pub(crate) fn with_ending(text: &str, ending: &'static str) -> Result<Self, Failure> {
+        let stem = text.strip_suffix(ending).unwrap_or(text);
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
         if (1..=NAME_BYTES_MAX).contains(&stem.len()) && stem.bytes().all(plain) {
-            return Ok(Self(stem.to_owned()));
+            return Ok(Self { stem: stem.to_owned(), ending });
         }
         let given: String = text.chars().take(NAME_BYTES_MAX).collect();
         let message = format!("{given:?} is no name: give 1 to {NAME_BYTES_MAX} letters, digits, _ or -, and no path");
@@ -32,39 +46,90 @@ impl FileName {
 
     /// The name without its ending.
     pub(crate) fn as_str(&self) -> &str {
-        &self.0
+        &self.stem
     }
 
     fn file_name(&self) -> String {
-        format!("{}{SUFFIX}", self.0)
+        format!("{}{}", self.stem, self.ending)
+    }
+
+    /// Refuses a name that is taken already, before there is any work. [`NewFile::link`] asks again.
+    ///
+    /// # Errors
+    /// `FILE_EXISTS`.
+    pub(crate) fn check_free(&self, directory: &Path) -> Result<(), Failure> {
+        match std::fs::symlink_metadata(directory.join(self.file_name())) {
+            Ok(_) => Err(self.exists()),
+            Err(_) => Ok(()),
+        }
+    }
+
+    fn exists(&self) -> Failure {
+        Failure::new(Code::FileExists, format!("{} exists: give another name", self.file_name()))
     }
 }
 
-/// Writes a file that was not there, whole or not at all.
-///
-/// # Errors
-/// `FILE_EXISTS`; `ENGINE_FAILURE` when the system refuses.
-pub(crate) fn write_new(directory: &Path, name: &FileName, bytes: &[u8]) -> Result<PathBuf, Failure> {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let path = directory.join(name.file_name());
-    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-    let partial = directory.join(format!(".{}.{}-{number}.partial", name.as_str(), std::process::id()));
-    let written = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&partial)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        // Unlike renaming, linking never takes the place of a file that is there.
-        .and_then(|()| std::fs::hard_link(&partial, &path));
-    // It may never have been made.
-    let _ = std::fs::remove_file(&partial);
-    written.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => {
-            Failure::new(Code::FileExists, format!("{} exists: give another name", name.file_name()))
+/// A file under way, without its name: it gets one once it is whole, and is gone otherwise.
+pub(crate) struct NewFile {
+    directory: PathBuf,
+    partial: PathBuf,
+    out: BufWriter<File>,
+}
+
+impl NewFile {
+    /// An empty file in a directory.
+    ///
+    /// # Errors
+    /// `ENGINE_FAILURE` when the system refuses.
+    pub(crate) fn create(directory: &Path) -> Result<Self, Failure> {
+        static COUNTER: AtomicU64 = AtomicU64::new(0);
+        let mut tries = 0;
+        loop {
+            let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+            let partial = directory.join(format!(".{}-{number}.partial", std::process::id()));
+            match OpenOptions::new().write(true).create_new(true).open(&partial) {
+                Ok(file) => return Ok(Self { directory: directory.to_owned(), partial, out: BufWriter::new(file) }),
+                // A server of the same process id was killed and has left it.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && tries < PARTIALS_MAX => tries += 1,
+                Err(error) => return Err(refused(&partial, &error)),
+            }
         }
-        _ => Failure::new(Code::EngineFailure, format!("{}: {error}", path.display())),
-    })?;
-    Ok(path)
+    }
+
+    /// Adds to it.
+    ///
+    /// # Errors
+    /// `ENGINE_FAILURE` when the system refuses.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.out.write_all(bytes).map_err(|error| refused(&self.partial, &error))
+    }
+
+    /// Gives it its name.
+    ///
+    /// # Errors
+    /// `FILE_EXISTS`; `ENGINE_FAILURE` when the system refuses.
+    pub(crate) fn link(mut self, name: &FileName) -> Result<PathBuf, Failure> {
+        let path = self.directory.join(name.file_name());
+        let written = self.out.flush().and_then(|()| self.out.get_ref().sync_all());
+        // Unlike renaming, linking never takes the place of a file that is there.
+        let linked = written.and_then(|()| std::fs::hard_link(&self.partial, &path));
+        match linked {
+            Ok(()) => Ok(path),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(name.exists()),
+            Err(error) => Err(refused(&path, &error)),
+        }
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        // Where it has its name, it stays under that.
+        let _ = std::fs::remove_file(&self.partial);
+    }
+}
+
+fn refused(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(Code::EngineFailure, format!("{}: {error}", path.display()))
 }
 
 /// Reads a file of at most `bytes_max` bytes from the first directory that has it.
@@ -103,7 +168,7 @@ fn what_there_is(directories: &[Option<&Path>]) -> String {
     let names: BTreeSet<String> = entries
         .flatten()
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter_map(|file| file.strip_suffix(SUFFIX).map(str::to_owned))
+        .filter_map(|file| file.strip_suffix(MOVIE).map(str::to_owned))
         .filter(|stem| FileName::parse(stem).is_ok())
         .collect();
     let total = names.len();
@@ -170,6 +235,9 @@ mod tests {
         ] {
             assert_eq!(FileName::parse(bad).unwrap_err().code, Code::RefusedPath, "{bad:?}");
         }
+        assert_eq!(FileName::with_ending("a.png", ".png").unwrap().file_name(), "a.png");
+        assert_eq!(FileName::with_ending("a", ".png").unwrap().file_name(), "a.png");
+        assert!(FileName::with_ending("a.movie", ".png").is_err());
     }
 
     #[test]
@@ -177,8 +245,18 @@ mod tests {
         let scratch = Scratch::new("files");
         let directory = scratch.0.as_path();
         let name = FileName::parse("one").unwrap();
-        write_new(directory, &name, b"first").unwrap();
-        assert_eq!(write_new(directory, &name, b"second").unwrap_err().code, Code::FileExists);
+        let write_new = |directory: &Path, bytes: &[u8]| {
+            let mut file = NewFile::create(directory)?;
+            file.write(bytes)?;
+            file.link(&name)
+        };
+        name.check_free(directory).unwrap();
+        write_new(directory, b"first").unwrap();
+        assert_eq!(write_new(directory, b"second").unwrap_err().code, Code::FileExists);
+        assert_eq!(name.check_free(directory).unwrap_err().code, Code::FileExists);
+        let mut given_up = NewFile::create(directory).unwrap();
+        given_up.write(b"third").unwrap();
+        drop(given_up);
         assert_eq!(read(&[None, Some(directory)], &name, 5).unwrap(), b"first");
         assert_eq!(read(&[Some(directory)], &name, 4).unwrap_err().code, Code::LimitExceeded);
         let other = FileName::parse("other").unwrap();
@@ -192,6 +270,6 @@ mod tests {
         let left: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(left.len(), 2, "{left:?}");
         let missing = directory.join("missing");
-        assert_eq!(write_new(&missing, &name, b"x").unwrap_err().code, Code::EngineFailure);
+        assert_eq!(write_new(&missing, b"x").unwrap_err().code, Code::EngineFailure);
     }
 }

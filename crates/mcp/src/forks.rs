@@ -34,8 +34,7 @@ pub(crate) struct ForkCreate {
     /// An earlier boundary of it; now without it.
     #[schemars(range(min = 0))]
     boundary: Option<u64>,
-    /// same (default): the fork draws the random numbers that its parent would, so it shows what will happen.
-    /// reseed: it draws new ones.
+    /// same (default): the random numbers that its parent would draw: what will happen. reseed: new ones: what might.
     luck: Option<LuckArgument>,
     /// With luck reseed: the seed; drawn and returned without it.
     luck_seed: Option<SeedArgument>,
@@ -60,8 +59,7 @@ impl ToolArguments for ForkCreate {
     const TITLE: &'static str = "Fork a machine";
     const TEXT: &'static str = "Makes forks of a machine as it is now, or as it was at any earlier boundary. A fork is \
         a whole machine of its own: play on it with fork_run and compare it with fork_diff; the machine that it comes \
-        from doesn't change. luck same shows what would happen; luck reseed asks what might happen under other chance. \
-        Ids are never used again.";
+        from doesn't change. Ids are never used again.";
     const EFFECT: Effect = Effect::Adds;
     const RESULT: &'static [&'static [Field]] = &[FORKED, RUNNING];
 
@@ -194,12 +192,11 @@ pub(crate) enum TakeArgument {
 pub(crate) struct ForkAdopt {
     /// The fork's id.
     fork: String,
-    /// The main machine's revision that the call is decided on.
+    /// The main machine's.
     revision: u64,
-    /// state (default): main goes on from where the fork is. replay: the fork's keys are pressed on main, under main's
-    /// own luck, and stop where the frames part.
+    /// state without it.
     mode: Option<ModeArgument>,
-    /// take: with mode state, take a reseeded fork's luck too.
+    /// take: a reseeded fork's luck comes along.
     luck: Option<TakeArgument>,
 }
 
@@ -281,8 +278,7 @@ pub(crate) struct ForkDelete {
 impl ToolArguments for ForkDelete {
     const NAME: &'static str = "fork_delete";
     const TITLE: &'static str = "Delete a fork";
-    const TEXT: &'static str = "Deletes a fork and frees its memory; calls that run on it stop. Forks of it stay. Its id \
-        is never used again.";
+    const TEXT: &'static str = "Deletes a fork and frees its memory; calls that run on it stop. Forks of it stay.";
     const EFFECT: Effect = Effect::Ends;
     const RESULT: &'static [&'static [Field]] =
         &[&[("deleted", Kind::Text, ""), ("forks", Kind::Integer, "")], RUNNING];

@@ -1,4 +1,4 @@
-use lab::{Lifecycle, MachineId, Snapshot};
+use lab::{LabInfo, Lifecycle, MachineId, Snapshot};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -31,19 +31,32 @@ const INFO: &[Field] = &[
     ("resumed", Kind::Object, ""),
     ("viewer", Kind::Text, "The address of a page that shows the machines."),
     ("workers", Kind::Object, ""),
+    ("store", Kind::Record(STORE), "The save states that are held."),
     ("limits", Kind::Object, ""),
+];
+
+/// What the save states take.
+const STORE: &[Field] = &[
+    ("states", Kind::Integer, ""),
+    ("keyframes", Kind::Integer, "Whole."),
+    ("deltas", Kind::Integer, "As what changed."),
+    ("blobs", Kind::Integer, "Files that they share."),
+    ("bytes", Kind::Integer, "In memory."),
+    ("bytes_max", Kind::Integer, ""),
+    ("spill_bytes", Kind::Integer, ""),
 ];
 
 impl ToolArguments for Info {
     const NAME: &'static str = "info";
     const TITLE: &'static str = "About the lab and its game";
     const TEXT: &'static str = "The engine (ROM id, NetHack version), the main machine with its power-on record, \
-        boundary, turn, pending and journal file, the number of forks, and the limits of this server.";
+        boundary, turn, pending and journal file, the number of forks, the states held, and the limits.";
     const EFFECT: Effect = Effect::Reads;
     const RESULT: &'static [&'static [Field]] = &[INFO];
 
     fn call(self, session: &Session, _: &Call<'_>) -> Result<Reply, Failure> {
         let lab = session.lab.info();
+        let store = store(&lab);
         let main = session.names().main().map(|machine| session.snapshot(machine)).transpose()?;
         let limits = &session.limits;
         let reply = Reply::default()
@@ -63,6 +76,7 @@ impl ToolArguments for Info {
             .with("resumed", session.resumed.clone())
             .with("viewer", session.viewer.get().cloned())
             .with("workers", json!({"count": lab.workers, "lost": lab.workers_lost}))
+            .with("store", store)
             .with(
                 "limits",
                 json!({
@@ -77,6 +91,18 @@ impl ToolArguments for Info {
             );
         Ok(reply)
     }
+}
+
+fn store(lab: &LabInfo) -> Value {
+    json!({
+        "states": lab.store_states,
+        "keyframes": lab.store_keyframes,
+        "deltas": lab.store_deltas,
+        "blobs": lab.store_blobs,
+        "bytes": lab.store_bytes,
+        "bytes_max": lab.limits.store_bytes,
+        "spill_bytes": lab.spill_bytes,
+    })
 }
 
 /// A machine in a few fields.
@@ -244,7 +270,7 @@ fn remove_old(session: &Session, old: MachineId) {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct QuitGame {
-    /// The main machine's revision; another is STALE.
+    /// The main machine's.
     revision: Option<u64>,
 }
 
@@ -252,9 +278,9 @@ impl ToolArguments for QuitGame {
     const NAME: &'static str = "quit_game";
     const TITLE: &'static str = "End the game";
     const TEXT: &'static str = "Ends the main machine's game now, whatever it waits for; calls that run on it stop. Its \
-        last frame stays readable, and its movie can still be exported and verified until the next new_game. \
-        Give revision, so that a late or repeated call can't end another game (STALE, and nothing changes); without \
-        it, whatever game is the current one ends. Repeating it is harmless.";
+        last frame stays readable, and its movie can still be exported and verified until the next new_game. Give \
+        revision, so that a late or repeated call can't end another game (STALE); without it, whatever game is current \
+        ends. Repeating it is harmless.";
     const EFFECT: Effect = Effect::Ends;
     const RESULT: &'static [&'static [Field]] = &[STANDING, LAYERS, RUNNING];
 

@@ -194,6 +194,9 @@ fn result(outcome: Outcome) -> CallToolResult {
     let mut content = vec![ContentBlock::text(value.to_string())];
     content.extend(blobs.into_iter().map(|blob| {
         let text = base64::engine::general_purpose::STANDARD.encode(&blob.bytes);
+        if blob.media_type.starts_with("image/") {
+            return ContentBlock::image(text, blob.media_type);
+        }
         let resource = ResourceContents::blob(text, blob.uri).with_mime_type(blob.media_type);
         ContentBlock::Resource(EmbeddedResource::new(resource))
     }));
@@ -223,10 +226,12 @@ mod tests {
     fn results_are_one_object_twice_and_blobs_beside_it() {
         let mut reply = Reply::default().with("turn", 3).with("ended", Value::Null);
         reply.blobs.push(Blob { uri: "a:b".to_owned(), media_type: "x/y", bytes: vec![0, 255] });
+        reply.blobs.push(Blob { uri: "a:c".to_owned(), media_type: "image/png", bytes: vec![0, 255] });
         let told = serde_json::to_value(result(Ok(reply))).unwrap();
         assert_eq!(told["structuredContent"], json!({"turn": 3}));
         assert_eq!(told["content"][0]["text"], json!(r#"{"turn":3}"#));
         assert_eq!(told["content"][1]["resource"], json!({"uri": "a:b", "mimeType": "x/y", "blob": "AP8="}));
+        assert_eq!(told["content"][2], json!({"type": "image", "data": "AP8=", "mimeType": "image/png"}));
         assert_eq!(told["isError"], json!(false));
         let told = serde_json::to_value(result(Err(Failure::no_game()))).unwrap();
         assert_eq!(told["isError"], json!(true));

@@ -43,6 +43,7 @@ mod catalogue;
 mod tool;
 
 mod compare;
+mod export;
 mod forks;
 mod game;
 mod look;
@@ -64,6 +65,7 @@ mod failure;
 mod files;
 mod names;
 mod operations;
+mod output;
 mod roster;
 mod schema;
 mod session;

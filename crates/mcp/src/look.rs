@@ -43,7 +43,7 @@ pub(crate) struct Observe {
 }
 
 const OPERATION: &[Field] = &[
-    ("operation", Kind::Object, "The operation that was asked about, with its result once it is there."),
+    ("operation", Kind::Object, "With its result once it is there."),
     ("unchanged", Kind::Flag, "wait_ms passed without a change."),
 ];
 
@@ -53,11 +53,11 @@ const WAIT_MS_MAX: u64 = 60_000;
 impl ToolArguments for Observe {
     const NAME: &'static str = "observe";
     const TITLE: &'static str = "Look at a machine";
-    const TEXT: &'static str = "Shows a machine as it is, all from one boundary. Never sends a key and never changes \
-        anything. Layers: screen (rows from 0; the map is on rows 1 to 21), map, cells (characters, colours and glyph \
-        numbers of a rectangle), status, messages, inventory, menu (entries of all pages, with the ids that select_menu \
-        takes), window (all lines of an open text), changes (rows and fields that differ since since_revision). \
-        pending is always there. wait_ms waits for a change past since_revision, or for an operation.";
+    const TEXT: &'static str = "Shows a machine as it is, all from one boundary. Changes nothing. Layers: screen (rows \
+        from 0; the map is on rows 1 to 21), map, cells (characters, colours and glyph numbers of a rectangle), status, \
+        messages, inventory, menu (entries of all pages, with the ids that select_menu takes), window (all lines of an \
+        open text), changes (rows and fields that differ since since_revision). pending is always there. wait_ms waits \
+        for a change past since_revision, or for an operation.";
     const EFFECT: Effect = Effect::Reads;
     const RESULT: &'static [&'static [Field]] = &[STANDING, LAYERS, OPERATION];
 
@@ -74,8 +74,10 @@ impl ToolArguments for Observe {
         let machine = match (&operation, session.machine(self.machine.as_deref())) {
             (_, Ok(machine)) => machine,
             // An operation's result can be had also where there is no machine to be seen beside it.
-            (Some((state, _)), Err(_)) if self.machine.is_none() => {
-                return Ok(Reply::default().with("operation", state.clone()));
+            (Some((state, result)), Err(_)) if self.machine.is_none() => {
+                let mut reply = Reply::default().with("operation", state.clone());
+                reply.blobs = result.as_ref().map(|result| result.blobs.clone()).unwrap_or_default();
+                return Ok(reply);
             }
             (_, Err(failure)) => return Err(failure),
         };
@@ -161,7 +163,7 @@ pub(crate) struct History {
     /// The boundary to end before; the machine's own without it.
     #[schemars(range(min = 0))]
     to: Option<u64>,
-    /// With layers, the frame of boundary `from` is made again and shown.
+    /// What to show of the frame at `from`.
     #[schemars(with = "Option<Vec<String>>")]
     layers: Option<Vec<Layer>>,
     /// How many inputs at most.

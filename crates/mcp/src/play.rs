@@ -36,7 +36,7 @@ impl ToolArguments for Press {
     const TITLE: &'static str = "Press one key";
     const TEXT: &'static str = "Presses one key and shows what came of it. At a question, a text prompt, a menu or a \
         --More--, only the keys that mean something there are sent; others are refused (WRONG_PENDING) and nothing \
-        happens. Keys are NetHack's own.";
+        happens.";
     const EFFECT: Effect = Effect::Plays;
     const RESULT: &'static [&'static [Field]] = PLAYED;
 
@@ -105,7 +105,7 @@ pub(crate) struct RunKeys {
     machine: Option<String>,
     /// The newest that you know of the machine.
     revision: u64,
-    /// Names of keys: one printable character each, or ENTER ESC SPACE TAB BACKSPACE DELETE, CTRL_A to CTRL_Z, META_x.
+    /// Names of keys, as in press.
     keys: Option<Vec<String>>,
     /// A text of which each character is one key, as in "20s".
     text: Option<String>,
@@ -113,7 +113,7 @@ pub(crate) struct RunKeys {
     segments: Option<Vec<SegmentArgument>>,
     /// What to do at a --More-- or a page of text between keys: stop (default) or dismiss.
     on_more: Option<OnMoreArgument>,
-    /// Stop once so many turns have passed.
+    /// Stop once so many turns have passed; looked at between keys.
     #[schemars(range(min = 1, max = 1000000))]
     turns_max: Option<u64>,
     /// Send every key whatever the game waits for.
@@ -130,8 +130,8 @@ impl ToolArguments for RunKeys {
         sent only while the game takes it as what it was meant to be: at a --More--, a menu or a question that comes \
         up the batch stops with not_accepted, unless on_more is dismiss or the segment expects that kind of prompt. \
         Segments like {\"text\":\"q\"},{\"keys\":[\"f\"],\"expect\":\"item\"},{\"keys\":[\"y\"],\"expect\":\"choice\"} \
-        answer prompts safely. force sends everything blindly. The result tells how many keys were sent, which were \
-        not, why it stopped, and the turns that passed. turns_max is looked at between keys.";
+        answer prompts safely. The result tells how many keys were sent, which were not, why it stopped, and the turns \
+        that passed.";
     const EFFECT: Effect = Effect::Plays;
     const RESULT: &'static [&'static [Field]] = PLAYED;
 

@@ -40,8 +40,8 @@ pub(crate) struct SelectMenu {
     machine: Option<String>,
     /// The newest that you know of the machine.
     revision: u64,
-    /// The entries that are to be picked in the end, from any page; what is picked besides them gets unpicked. Empty
-    /// picks nothing, and closes a menu that is only to be read.
+    /// The entries to be picked in the end, from any page; others get unpicked. Empty picks none, and closes a menu that
+    /// is only to be read.
     selections: Option<Vec<Pick>>,
     /// True leaves the menu with ESC.
     cancel: Option<bool>,
@@ -166,12 +166,12 @@ const PAGES_MAX: usize = 200;
 impl ToolArguments for Respond {
     const NAME: &'static str = "respond";
     const TITLE: &'static str = "Answer a prompt";
-    const TEXT: &'static str = "Answers what the game waits for (pending.kind) by its meaning: give exactly one of \
-        command, extended, direction, item, choice, text, position, acknowledge and cancel (count goes with command \
-        and item; menus have select_menu). An answer for another kind of prompt is refused (WRONG_PENDING), one that \
-        the prompt doesn't take too (INVALID_RESPONSE), and nothing happens. acknowledge goes past one --More--, closes a \
-        menu with nothing to pick, or closes a whole text at once: window.lines has the lines of all its pages before \
-        (window.whole), and read tells how many were closed. Where whole is false it goes to the next page only.";
+    const TEXT: &'static str = "Answers what the game waits for (pending.kind) by its meaning: give exactly one answer \
+        (count goes with command and item; menus have select_menu). An answer for another kind of prompt is refused \
+        (WRONG_PENDING), one that the prompt doesn't take too (INVALID_RESPONSE), and nothing happens. acknowledge goes \
+        past one --More--, closes a menu with nothing to pick, or closes a whole text at once: window.lines has the \
+        lines of all its pages before (window.whole), and read tells how many were closed. Where whole is false it goes \
+        to the next page only.";
     const EFFECT: Effect = Effect::Plays;
     const RESULT: &'static [&'static [Field]] = &[ANSWERED, PLAYED[0], PLAYED[1], PLAYED[2], PLAYED[3]];
 

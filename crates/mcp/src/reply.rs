@@ -67,11 +67,7 @@ pub(crate) const STANDING: &[Field] = &[
 
 /// What the game waits for.
 const PENDING: &[Field] = &[
-    (
-        "kind",
-        Kind::Text,
-        "command, count, direction, item, choice, text, menu, more, window, position, extended or key.",
-    ),
+    ("kind", Kind::Text, "A word of run's expect."),
     ("prompt", Kind::Text, ""),
     ("goal", Kind::Text, "At a position: what it is for."),
     ("answers", Kind::Text, "One character each: what a choice takes, which items are suggested."),
@@ -120,7 +116,7 @@ pub(crate) const LAYERS: &[Field] = &[
     ("cells", Kind::Object, ""),
     ("status", Kind::Record(STATUS), "Fields that aren't shown are absent."),
     ("messages", Kind::Objects, ""),
-    ("messages_omitted", Kind::Integer, "Older ones left out here; observe with after_message_id gives them."),
+    ("messages_omitted", Kind::Integer, "Older ones left out; observe with after_message_id gives them."),
     ("messages_more", Kind::Flag, "There are newer ones; ask again after the last id."),
     ("messages_truncated", Kind::Flag, "Older ones are no longer kept."),
     ("inventory", Kind::Objects, ""),

@@ -12,6 +12,7 @@ mod timeline;
 mod toy;
 mod trees;
 mod turns;
+mod walks;
 
 use wire::{Batch, Key, PowerOn, Seed};
 
