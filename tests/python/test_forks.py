@@ -57,6 +57,24 @@ def test_the_task_is_saved_with_the_game():
     assert [step[1] for step in walk(other, 50, 5)] == first
 
 
+def test_forks_and_states_share_nothing_that_changes():
+    env = nethack_lab.NetHackScout()
+    env.reset(seed=3)
+    walk(env, 30)
+    fork, state = env.fork(), env.save()
+    before = dict(env.dungeon_explored)
+    for one in (fork, env):
+        one.dungeon_explored[9, 9] = 1
+    assert before == state.progress["dungeon_explored"]
+    fork.dungeon_explored.clear()
+    assert env.dungeon_explored == {**before, (9, 9): 1}
+    env.load(state)
+    env.dungeon_explored.clear()
+    env.load(state)
+    assert env.dungeon_explored == before
+    assert fork.np_random is not env.np_random and fork.np_random.random() == env.np_random.random()
+
+
 def test_states_survive_pickle_and_bytes():
     env = deep()
     state = env.save()

@@ -71,10 +71,14 @@ def test_gymnasiums_processes(context):
 
 
 PLAYING = """
-    import sys, time
+    import os, sys
     import nethack_lab
     if __name__ == "__main__":
-        vector = nethack_lab.NetHackVectorEnv(4, workers=2) if sys.argv[1] == "vector" else None
+        vector = nethack_lab.NetHackVectorEnv(4, workers=2) if sys.argv[1] != "single" else None
+        if sys.argv[1] == "held" and os.fork() == 0:
+            # Holds the parent's descriptors until the test lets go.
+            sys.stdin.read()
+            os._exit(0)
         env = vector or nethack_lab.NetHackScore()
         env.reset(seed=1)
         workers = [process.pid for process in vector._workers.processes] if vector else []
@@ -100,13 +104,14 @@ def player(tmp_path):
 
     def start(kind):
         process = subprocess.Popen(
-            [sys.executable, script, kind], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
+            [sys.executable, script, kind], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True
         )
         started.append(process)
         return process, [int(pid) for pid in process.stdout.readline().split()]
 
     yield start
     for process in started:
+        process.stdin.close()
         process.stdout.close()
         if process.poll() is None:
             process.kill()
@@ -132,10 +137,21 @@ def test_an_interrupt_arrives_and_costs_nothing(player, kind):
     assert gone(workers)
 
 
-@pytest.mark.parametrize("kind", ["single", "vector"])
+def test_workers_leave_interrupts_to_their_parent():
+    vector = nethack_lab.NetHackVectorEnv(2, workers=2)
+    vector.reset(seed=1)
+    for process in vector._workers.processes:
+        process.send_signal(signal.SIGINT)
+    for _ in range(20):
+        vector.step([1, 2])
+    vector.close()
+
+
+@pytest.mark.parametrize("kind", ["single", "vector", "held"])
 def test_a_killed_parent_leaves_nothing(player, kind):
+    """Also where another process holds the parent's sockets."""
     process, workers = player(kind)
-    assert len(workers) == (2 if kind == "vector" else 0) and all(map(runs, workers))
+    assert len(workers) == (0 if kind == "single" else 2) and all(map(runs, workers))
     process.kill()
     process.wait()
     assert gone(workers)

@@ -10,6 +10,7 @@ mod game;
 mod hub;
 mod line;
 mod power;
+mod search;
 mod sinks;
 mod state;
 mod state_file;
@@ -23,6 +24,8 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<game::Game>()?;
     module.add_class::<state::State>()?;
+    module.add_class::<search::Lab>()?;
+    module.add_class::<search::LabState>()?;
     module.add("ForeignRomError", module.py().get_type::<errors::ForeignRomError>())?;
     module.add("EngineError", module.py().get_type::<errors::EngineError>())?;
     module.add("StateError", module.py().get_type::<errors::StateError>())?;

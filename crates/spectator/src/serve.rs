@@ -46,7 +46,7 @@ const NICENESS: i32 = 10;
 pub enum BindError {
     /// Others could look on.
     #[error(
-        "{0} can be reached from other machines: give an address of this one, such as 127.0.0.1, or say that it is meant"
+        "{0} can be reached from other machines: give an address of this one, such as 127.0.0.1, or say with --viewer-public (--public for `watch`) that it is meant"
     )]
     NotLoopback(SocketAddr),
     /// Somebody else has it.

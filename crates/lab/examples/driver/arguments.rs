@@ -1,4 +1,5 @@
 use std::error::Error;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use lab::{Control, Lab, LabOptions, State, Verdict};
@@ -18,19 +19,26 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// Reads `--seed N --lines N --out FILE --workers N`, all of which may be left out.
     pub(crate) fn read(lines: usize) -> Result<Self, Box<dyn Error>> {
+        let usage = || {
+            format!("there are --seed N, --lines N (how many are tried, now {lines}), --workers N and --out FILE for the movie")
+        };
         let mut arguments = Self { seed: 1, lines, out: None, workers: None };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
-            let value = words.next().ok_or_else(|| format!("{word} needs a value"))?;
+            let value = words.next().ok_or_else(usage)?;
+            let wrong = |error| format!("{word} {value}: {error}");
             match word.as_str() {
-                "--seed" => arguments.seed = value.parse()?,
-                "--lines" => arguments.lines = value.parse()?,
+                "--seed" => arguments.seed = value.parse().map_err(wrong)?,
+                "--lines" => arguments.lines = value.parse().map_err(wrong)?,
                 "--out" => arguments.out = Some(value.into()),
-                "--workers" => arguments.workers = Some(value.parse()?),
-                _ => return Err(format!("{word}: there are --seed, --lines, --out and --workers").into()),
+                "--workers" => arguments.workers = Some(value.parse().map_err(wrong)?),
+                _ => return Err(usage().into()),
             }
         }
-        Ok(arguments)
+        match &arguments.out {
+            Some(out) if out.exists() => Err(format!("{} exists already: name another file", out.display()).into()),
+            _ => Ok(arguments),
+        }
     }
 
     /// A lab whose workers are this program.
@@ -49,7 +57,7 @@ impl Arguments {
         println!("{} inputs; the movie is {} bytes and verifies: {}", best.boundary(), movie.len(), verdict.name());
         println!("states still held: {}, {} KiB in the store", info.store_states, info.store_bytes >> 10);
         if let Some(out) = &self.out {
-            std::fs::write(out, movie)?;
+            std::fs::OpenOptions::new().write(true).create_new(true).open(out)?.write_all(&movie)?;
             println!("written to {}", out.display());
         }
         if verdict == Verdict::Exact { Ok(()) } else { Err("the movie does not verify".into()) }

@@ -9,7 +9,8 @@ type Row = (&'static str, f64, &'static str);
 
 fn table(rows: &[Row]) {
     for (what, value, unit) in rows {
-        let digits = if *value < 1_000.0 && *unit != "bytes" { 1 } else { 0 };
+        let counted = matches!(*unit, "" | "bytes" | "inputs" | "steps" | "states");
+        let digits = if *value < 1_000.0 && !counted { 1 } else { 0 };
         outln!("  {what:<52} {value:>12.digits$} {unit}");
     }
 }
@@ -58,7 +59,7 @@ fn through_workers(figures: &Figures) {
         ("lines, all workers", pool.lines_per_s_all, "lines/s"),
         ("the same in independent processes side by side", pool.lines_per_s_alone, "lines/s"),
         ("workers", pool.workers as f64, ""),
-        ("what a line costs beyond that", pool.overhead_us_per_line, "µs"),
+        ("what a line costs a worker beyond that", pool.overhead_us_per_line, "µs"),
         ("loads, all workers", pool.restores_per_s, "loads/s"),
         ("loads with one key, all workers", pool.restore_keys_per_s, "loads/s"),
         ("seek, median", figures.seek.median_ms, "ms"),
@@ -71,12 +72,12 @@ fn states(figures: &Figures) {
     let states = &figures.states;
     outln!("\nStates; the exploration forks 1 to 20 keys apart in several games, every fifth a deep one");
     table(&[
-        ("states held", states.count as f64, ""),
+        ("held", states.count as f64, "states"),
         ("in the store, each", states.bytes_mean, "bytes"),
         ("in the host's process, each", states.host_bytes_mean, "bytes"),
-        ("kept", states.kept_per_s, "states/s"),
+        ("lines whose state is kept", states.kept_per_s, "lines/s"),
         ("loaded, in another order", states.loaded_per_s, "states/s"),
-        ("proved from power-on", states.proved as f64, ""),
+        ("replayed from power-on and found equal", states.proved as f64, "states"),
         ("1 key from the last, early", states.bytes_mean_1key, "bytes"),
         ("10 keys from the last, early", states.bytes_mean_10key, "bytes"),
         ("100 keys from the last, early", states.bytes_mean_100key, "bytes"),

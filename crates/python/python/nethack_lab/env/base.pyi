@@ -22,6 +22,7 @@ class NetHackEnv(gymnasium.Env[Observation, int]):
         RUNNING = 0
         DEATH = 1
 
+    metadata: dict[str, Any]
     DEFAULT_KEYS: ClassVar[tuple[str, ...]]
     progress_fields: ClassVar[tuple[str, ...]]
     character: str
