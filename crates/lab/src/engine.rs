@@ -1,5 +1,5 @@
 use wire::Frame;
-use worker::{FrameBytes, Refusal, Report, StateId, Task, TaskError};
+use worker::{FrameBytes, Refusal, Report, StateId, Task, TaskError, Unless};
 
 use crate::Urgency;
 
@@ -9,6 +9,15 @@ pub(crate) trait Engine: Send + Sync {
     fn identity(&self) -> &Identity;
     /// Waits for a free worker, rather the one in which this state stands.
     fn lease(&self, resident: Option<StateId>, urgency: Urgency) -> Result<Box<dyn Hosted + '_>, String>;
+    /// The same, unless nobody wants it any more, which gives nothing.
+    fn lease_unless(
+        &self,
+        resident: Option<StateId>,
+        urgency: Urgency,
+        _: Unless<'_>,
+    ) -> Result<Option<Box<dyn Hosted + '_>>, String> {
+        self.lease(resident, urgency).map(Some)
+    }
     /// How many workers there may be.
     fn workers(&self) -> usize;
     /// How many were lost since the start.
@@ -23,6 +32,14 @@ pub(crate) trait Hosted {
     fn run(&mut self, task: &Task) -> Result<Report, TaskError>;
     /// Does tasks one after the other; fewer than were given where its output slot or its reply is full.
     fn run_lines(&mut self, tasks: &[Task]) -> Result<Vec<Result<LineReport, Refusal>>, TaskError>;
+    /// The same, unless nobody wants it any more: then the worker may be gone, as after `Lost`.
+    fn run_lines_unless(
+        &mut self,
+        tasks: &[Task],
+        _: Unless<'_>,
+    ) -> Result<Vec<Result<LineReport, Refusal>>, TaskError> {
+        self.run_lines(tasks)
+    }
     /// Shows the first bytes of its output slot.
     fn output(&mut self, bytes: u64, read: &mut dyn FnMut(&[u8])) -> Result<(), String>;
 }

@@ -90,9 +90,15 @@ pub enum LabError {
         /// Ours.
         running: String,
     },
-    /// The bytes are no save state or tree, or they are damaged, or not what they say.
+    /// The bytes are no save state, or they are damaged, or not what they say.
     #[error("not a save state that can be used: {0}")]
     BadState(String),
+    /// The bytes are no tree, or they are damaged, or not what they say.
+    #[error("not a tree that can be used: {0}")]
+    BadTree(String),
+    /// A lab can't be set up so.
+    #[error("{0}")]
+    BadOptions(String),
     /// The state or the tree was made by another engine or ROM than the workers run.
     #[error(transparent)]
     OtherRom(#[from] Box<OtherRom>),
@@ -244,6 +250,14 @@ impl LabError {
     pub fn cause(&self) -> &Self {
         match self {
             Self::InJournal { error, .. } => error.cause(),
+            error => error,
+        }
+    }
+
+    /// The same where what was read is a tree.
+    pub(crate) fn of_tree(self) -> Self {
+        match self {
+            Self::BadState(reason) => Self::BadTree(reason),
             error => error,
         }
     }

@@ -22,7 +22,7 @@
 //!
 //! let lab = Lab::new(LabOptions::new("nethack-lab"))?;
 //! let start = lab.begin(PowerOn::from_seed(Seed(1)))?;
-//! let lines = [b"20s", b"8hj", b"8lj"].map(|keys| Try::keys(&start, keys).kept().framed());
+//! let lines = ["20s", "8hj", "8lj"].map(|keys| Try::keys(&start, keys).kept().framed());
 //! let tried = lab.try_lines(&lines, &Control::default())?;
 //! let best = tried.iter().max_by_key(|tried| tried.turns).and_then(|tried| tried.state.clone());
 //! std::fs::write("best.movie", lab.movie_of(&best.unwrap())?)?;
@@ -69,6 +69,7 @@ mod resume;
 mod seek;
 mod verify;
 mod walk;
+mod words;
 
 mod state_file;
 mod state_file_envelope;

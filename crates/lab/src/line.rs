@@ -89,12 +89,13 @@ impl Line {
         self.steps.get(index(at)).copied()
     }
 
-    /// The line up to a boundary. A reseed at that boundary belongs to what comes after.
+    /// The line up to a boundary. A reseed at that boundary belongs to what comes after, and so do digests after it.
     pub(crate) fn prefix(&self, end: Boundary) -> Self {
+        let reseeded = self.reseeds.iter().any(|reseed| reseed.at == end);
         Self {
             steps: self.steps.prefix(index(end)),
             reseeds: self.reseeds.iter().filter(|reseed| reseed.at < end).copied().collect(),
-            marks: self.marks_before(end.next()),
+            marks: self.marks_before(if reseeded { end } else { end.next() }),
             trail: self.trail.prefix(end),
         }
     }
@@ -269,5 +270,9 @@ mod tests {
         assert_eq!(whole.common(&prefix), Boundary(2));
         let legs = whole.legs(Boundary(0), false, 9);
         assert_eq!(legs.iter().map(|leg| leg.steps.len()).collect::<Vec<_>>(), [2, 2, 1]);
+        // Digests after a reseed are not those of the arrival.
+        whole.reseed(Seed(1), Seed(1));
+        whole.mark(PlayDigest([2; 16]), StateDigest([2; 32]));
+        assert_eq!((whole.marks().count(), whole.prefix(whole.end()).marks().count()), (2, 1));
     }
 }

@@ -21,7 +21,8 @@ pub struct LabOptions {
     pub workers: usize,
     /// How many more there are for interactive calls alone, so that long lines starve nobody.
     pub reserved: usize,
-    /// CPU time that one key may take, in milliseconds, before the watchdog calls it hung.
+    /// CPU time that one key may take, in milliseconds, before the watchdog calls it hung. The same holds for each call of a
+    /// policy's function.
     pub key_cpu_ms: u64,
     /// What is refused.
     pub limits: Limits,
@@ -34,10 +35,11 @@ pub struct Limits {
     pub machines: usize,
     /// Inputs in one machine's line.
     pub inputs: u64,
-    /// Bytes of all save states in memory together. When they are used up, states go to the spill file; when there is
-    /// none or it is full too, machines give up the states on their way that only make going back quick.
+    /// Bytes of all save states in memory together: a page at least, and 1 MiB with the spill file. When they are used
+    /// up, states go to the spill file; when there is none or it is full too, as when its disk is, machines give up the
+    /// states on their way that only make going back quick.
     pub store_bytes: u64,
-    /// Bytes of the spill file, where there is one. They take room on the disk only as they are used.
+    /// Bytes of the spill file, where there is one: a page at least. They take room on the disk only as they are used.
     pub spill_bytes: u64,
     /// Calls that may wait for one machine.
     pub queue: usize,

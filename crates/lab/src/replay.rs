@@ -55,6 +55,20 @@ impl<'a> Replay<'a> {
         self.step(leg, keep, (!leg.steps.is_empty()).then(|| Batch::forced(leg.keys())))
     }
 
+    /// Goes on by a leg of a line and compares it with what the line has of it: digests at its beginning, where a
+    /// reseed comes before them, and what it leads to.
+    fn go_along(&mut self, line: &Line, leg: &Leg, keep: bool) -> Result<Report, Trouble> {
+        let marked = leg.luck.is_some() && !leg.steps.is_empty() && line.mark_at(leg.from).is_some();
+        if !marked {
+            let report = self.go(leg, keep)?;
+            return check_leg(leg, line, &report).map(|()| report);
+        }
+        let reseed = Leg { steps: Vec::new(), ..*leg };
+        let report = self.go(&reseed, false)?;
+        check_leg(&reseed, line, &report)?;
+        self.go_along(line, &Leg { luck: None, ..leg.clone() }, keep)
+    }
+
     /// Presses keys.
     pub(crate) fn press(&mut self, batch: Batch) -> Result<Report, Trouble> {
         let job = Job { from: StartAt::Here, luck: None, batch: Some(batch), part: None, keep: None, digest: true };
@@ -124,8 +138,7 @@ impl Inner {
             self.log(&mut messages, &report);
             let end = Boundary(leg.from.0 + leg.steps.len() as u64);
             let (wanted, last) = (line.wants_checkpoint_at(end), index + 1 == legs.len());
-            report = replay.go(leg, wanted || last)?;
-            check_leg(leg, &line, &report)?;
+            report = replay.go_along(&line, leg, wanted || last)?;
             state = if wanted || last { replay.keep(&report) } else { None };
             if wanted && let Some(state) = &state {
                 self.log(&mut messages, &report);
@@ -154,7 +167,8 @@ impl Inner {
     }
 }
 
-/// Compares what a leg has led to with its checks and, where the line has them, with the digests at its end.
+/// Compares what a leg has led to with its checks and, where the line has them, with the digests at its end. Digests at
+/// a boundary with a reseed are of after it, so they say nothing of the keys that lead there.
 fn check_leg(leg: &Leg, line: &Line, report: &Report) -> Result<(), Trouble> {
     let desync = |boundary| Err(Trouble::Fatal(LabError::Desync { boundary }));
     let replayed = steps(report);
@@ -163,7 +177,8 @@ fn check_leg(leg: &Leg, line: &Line, report: &Report) -> Result<(), Trouble> {
     if same < leg.steps.len() || same < replayed.len() {
         return desync(boundary);
     }
-    match line.mark_at(boundary) {
+    let is_before_reseed = !leg.steps.is_empty() && line.reseeds().iter().any(|reseed| reseed.at == boundary);
+    match line.mark_at(boundary).filter(|_| !is_before_reseed) {
         Some(mark) if mark.play != report.play || Some(mark.state) != report.state_digest => desync(boundary),
         _ => Ok(()),
     }

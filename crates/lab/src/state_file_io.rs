@@ -67,7 +67,7 @@ impl Lab {
         let (power_on, line) = lab.usable(&recording)?;
         let state = lab.put_whole(&file.body, &file.blobs, file.image_bytes())?;
         let mut report = lab.look_at(&state, control)?;
-        check_report(&report, file.play(), file.state(), &recording.movie.finish)?;
+        check_report(&report, (file.play(), file.state(), file.image_bytes()), &recording.movie.finish)?;
         if control.is_cancelled() {
             return Err(LabError::Cancelled);
         }

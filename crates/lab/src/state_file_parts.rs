@@ -110,8 +110,7 @@ fn keyframe_in(kept: &worker::Kept, slot: &[u8]) -> Option<(Vec<u8>, Vec<Vec<u8>
 /// Refuses a state that turned out to be another than was said.
 pub(crate) fn check_report(
     report: &Report,
-    play: PlayDigest,
-    state: StateDigest,
+    (play, state, image_bytes): (PlayDigest, StateDigest, u64),
     finish: &Finish,
 ) -> Result<(), LabError> {
     let wrong = |what: &str| Err(LabError::BadState(format!("it is not what it says: {what} is another")));
@@ -120,6 +119,9 @@ pub(crate) fn check_report(
     }
     if report.play != play {
         return wrong("its play digest");
+    }
+    if report.image_bytes != image_bytes {
+        return wrong("the length of its image");
     }
     match (finish, &report.ended) {
         (Finish::Open, None) => Ok(()),

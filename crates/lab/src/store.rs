@@ -4,6 +4,7 @@
 //! is stored once. What does not fit into memory goes to a file, where there is one.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use worker::{Keep, Piece, Shelf, StateId};
@@ -18,7 +19,7 @@ mod space;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use arena::{Arena, StateMemory};
+pub(crate) use arena::{Arena, CopyError, StateMemory};
 pub(crate) use checkpoint::Checkpoint;
 use checkpoint::Checkpoints;
 use kept::{Blob, BlobKey, Form, Stored, keyframe_of};
@@ -37,6 +38,8 @@ pub(crate) struct Vault {
     spill: Option<Arena>,
     index: Mutex<Index>,
     checkpoints: Checkpoints,
+    /// True while the disk under the spill, and not its budget, is what leaves no room.
+    disk_is_full: AtomicBool,
 }
 
 /// What is there, by name. What is in it is held by others.
@@ -78,7 +81,7 @@ impl Vault {
 impl Store {
     pub(crate) fn new(memory: Arena, spill: Option<Arena>) -> Self {
         let (index, checkpoints) = (Mutex::default(), Checkpoints::default());
-        Self(Arc::new(Vault { memory, spill, index, checkpoints }))
+        Self(Arc::new(Vault { memory, spill, index, checkpoints, disk_is_full: AtomicBool::new(false) }))
     }
 
     /// What to ask a worker to keep after a task that starts from `parent`.
@@ -170,6 +173,14 @@ impl Store {
     /// The refusal for what found no room.
     pub(crate) fn full(&self, room: u64) -> LabError {
         let sum = |of: fn(&Arena) -> u64| self.arenas().map(|(_, arena)| of(arena)).sum::<u64>();
+        if self.0.disk_is_full.load(Ordering::Relaxed) {
+            let used = sum(Arena::used);
+            return LabError::LimitExceeded {
+                what: "bytes of save states (the disk of the spill file is full; deleting forks frees room)",
+                given: used + room,
+                max: used,
+            };
+        }
         LabError::LimitExceeded {
             what: "bytes of save states (deleting forks frees room)",
             given: sum(Arena::used) + room,
@@ -237,8 +248,21 @@ impl Store {
             };
             // From here on its drop frees the room, also when copying fails.
             let stored = Stored::new(Arc::clone(&self.0), shelf, offset, length);
-            stored.write(bytes).map_err(|reason| broken(&format!("state memory: {reason}")))?;
-            return Ok(stored);
+            match stored.write(bytes) {
+                Ok(()) => {
+                    if shelf == Shelf::Spill {
+                        self.0.disk_is_full.store(false, Ordering::Relaxed);
+                    }
+                    return Ok(stored);
+                }
+                Err(CopyError::Broken(reason)) => return Err(broken(&format!("state memory: {reason}"))),
+                // The room goes back first: what is given up next makes room on the disk too.
+                Err(CopyError::NoRoom) => drop(stored),
+            }
+            if !self.0.checkpoints.give_up_one() {
+                self.0.disk_is_full.store(true, Ordering::Relaxed);
+                return Err(self.full(room));
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use wire::{Batch, Check, EndKind, Key, PowerOn, PowerOnError, Seed};
-use worker::{Drive, Keep, Part, Piece, Report, Start, StateId, Task, TaskError, Want};
+use worker::{Drive, Keep, Part, Piece, Report, Start, StateId, Task, TaskError, Unless, Want};
 
 use crate::engine::Hosted;
 use crate::lab::Inner;
@@ -9,6 +9,7 @@ use crate::line::Line;
 use crate::messages::MessageLog;
 use crate::slot::Tip;
 use crate::store::Kept;
+use crate::words::{WellSpoken, told};
 use crate::{LabError, Step, Urgency};
 
 /// How often a task of the lab's own is tried again when its worker is lost.
@@ -94,7 +95,7 @@ fn checked(report: Report) -> Result<Report, Trouble> {
     if let Some(ended) = &report.ended
         && ended.kind == EndKind::Hung
     {
-        return Err(Trouble::Hung(ended.text.clone()));
+        return Err(Trouble::Hung(told(&ended.text)));
     }
     if report.checks.len() != report.inputs.len() || report.frame.is_none() {
         return Err(Trouble::Lost("a worker told less than it was asked for".to_owned()));
@@ -108,19 +109,40 @@ pub(crate) fn steps(report: &Report) -> Vec<Step> {
     report.inputs.iter().zip(&report.checks).map(pair).collect()
 }
 
+/// Asks for a worker until there is one.
+fn leased<T>(lease: impl Fn() -> Result<T, String>) -> Result<T, Trouble> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match lease() {
+            Ok(hosted) => return Ok(hosted),
+            // One that is killed while it starts says nothing about the next.
+            Err(_) if tries < LEASES_MAX => {}
+            Err(reason) => {
+                return Err(Trouble::Fatal(LabError::EngineFailure { reason: told(&reason), lost: None }));
+            }
+        }
+    }
+}
+
+fn well_spoken<'a>(hosted: Box<dyn Hosted + 'a>) -> Box<dyn Hosted + 'a> {
+    Box::new(WellSpoken(hosted))
+}
+
 impl Inner {
     /// Waits for a worker, rather the one in which this state stands.
     pub(crate) fn lease(&self, resident: Option<StateId>, urgency: Urgency) -> Result<Box<dyn Hosted + '_>, Trouble> {
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            match self.engine.lease(resident, urgency) {
-                Ok(hosted) => return Ok(hosted),
-                // One that is killed while it starts says nothing about the next.
-                Err(_) if tries < LEASES_MAX => {}
-                Err(reason) => return Err(Trouble::Fatal(LabError::EngineFailure { reason, lost: None })),
-            }
-        }
+        leased(|| self.engine.lease(resident, urgency)).map(well_spoken)
+    }
+
+    /// The same, unless nobody wants it any more, which gives nothing.
+    pub(crate) fn lease_unless(
+        &self,
+        resident: Option<StateId>,
+        urgency: Urgency,
+        stop: Unless<'_>,
+    ) -> Result<Option<Box<dyn Hosted + '_>>, Trouble> {
+        Ok(leased(|| self.engine.lease_unless(resident, urgency, stop))?.map(well_spoken))
     }
 
     /// Copies the state that a job has left in its worker's output slot into the store; the job started from `parent`

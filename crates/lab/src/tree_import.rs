@@ -49,9 +49,19 @@ impl Lab {
     /// Everything that can be checked is, before there is a machine, as with [`Lab::load_state`].
     ///
     /// # Errors
-    /// [`LabError::BadState`], [`LabError::OtherRom`], [`LabError::Desync`] where a line does not replay,
+    /// [`LabError::BadTree`], [`LabError::OtherRom`], [`LabError::Desync`] where a line does not replay,
     /// [`LabError::NoMovies`], [`LabError::Cancelled`], limits; engine and journal failures. Nothing has changed then.
     pub fn import_tree(
+        &self,
+        input: impl Read,
+        mode: TreeMode,
+        journalled: bool,
+        control: &Control<'_>,
+    ) -> Result<Vec<Imported>, LabError> {
+        self.import(input, mode, journalled, control).map_err(LabError::of_tree)
+    }
+
+    fn import(
         &self,
         input: impl Read,
         mode: TreeMode,
@@ -83,7 +93,9 @@ impl Lab {
             if control.is_cancelled() {
                 return Err(LabError::Cancelled);
             }
-            let tip = lab.tip_for_tree(head, &branch, &planted, control)?;
+            let image_bytes = head.state.as_ref().and_then(|kept| tree.head.states.get(kept.kept));
+            let image_bytes = image_bytes.map_or(0, |state| state.image_bytes);
+            let tip = lab.tip_for_tree((head, image_bytes), &branch, &planted, control)?;
             sprouts.push(Sprout { head, branch, tip });
             control.report(sprouts.len() as u64, total);
         }
@@ -110,7 +122,7 @@ impl Inner {
     /// Where a machine of a tree is, from its state or by replay.
     fn tip_for_tree(
         &self,
-        head: &MachineHead,
+        (head, image_bytes): (&MachineHead, u64),
         branch: &Branch,
         planted: &Planted,
         control: &Control<'_>,
@@ -122,7 +134,7 @@ impl Inner {
         let kept = head.state.as_ref().and_then(|kept| Some((kept.digest, planted.get(kept.kept)?)));
         if let Some((digest, state)) = kept {
             let mut report = self.look_at(state, control)?;
-            check_report(&report, head.play, digest, &head.finish)?;
+            check_report(&report, (head.play, digest, image_bytes), &head.finish)?;
             let state = Some(Arc::clone(state));
             let mut tip = self.tip_after(branch.line.clone(), MessageLog::default(), &mut report, state);
             self.leave_checkpoint(&mut tip);

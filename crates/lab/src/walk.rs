@@ -144,7 +144,7 @@ impl Walk<'_> {
 /// What a step has led to, if it is what it led to before.
 fn frame_after(at: Boundary, step: Step, report: &LineReport) -> Result<Frame, Trouble> {
     if let Some(ended) = report.ended.as_ref().filter(|ended| ended.kind == EndKind::Hung) {
-        return Err(Trouble::Hung(ended.text.clone()));
+        return Err(Trouble::Hung(crate::words::told(&ended.text)));
     }
     if report.inputs != [step.key] || report.checks != [step.check] {
         let boundary = Boundary(at.0.saturating_sub(1));

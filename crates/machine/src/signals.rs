@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use crate::MachineError;
+use crate::{Machine, MachineError};
 
 /// Faults that a broken game can raise.
 const FAULTS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
@@ -13,6 +13,7 @@ const TICK: i32 = libc::SIGVTALRM;
 const HANDLER_STACK_BYTES: usize = 64 << 10;
 
 static IN_GAME: AtomicBool = AtomicBool::new(false);
+static WATCHED: AtomicBool = AtomicBool::new(false);
 static ABANDON: AtomicUsize = AtomicUsize::new(0);
 static CAUGHT: AtomicI32 = AtomicI32::new(0);
 static KEYS: AtomicU64 = AtomicU64::new(0);
@@ -43,6 +44,29 @@ pub(crate) fn run(resume: extern "C" fn()) -> Option<Caught> {
     }
 }
 
+/// The host's own code under the watchdog, until this is dropped: also when it panics.
+struct Watch;
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        WATCHED.store(false, Ordering::SeqCst);
+    }
+}
+
+impl Machine {
+    /// The exit status of a process that [`Machine::watch`] has ended.
+    pub const OVERTIME_STATUS: i32 = 124;
+
+    /// Runs code that chooses keys. It may take as much CPU time as a key may; when it takes more, the process ends with
+    /// [`Machine::OVERTIME_STATUS`], since nothing but its own code could unwind it.
+    pub fn watch<T>(&self, work: impl FnOnce() -> T) -> T {
+        KEYS.store(KEYS.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        WATCHED.store(true, Ordering::SeqCst);
+        let _watch = Watch;
+        work()
+    }
+}
+
 /// Sends the interrupted game to the ROM's way back to the host.
 fn abandon(signal: i32, context: *mut libc::c_void) {
     CAUGHT.store(signal, Ordering::Relaxed);
@@ -65,7 +89,9 @@ extern "C" fn on_fault(signal: i32, _: *mut libc::siginfo_t, context: *mut libc:
 
 extern "C" fn on_tick(signal: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
     let key = KEYS.load(Ordering::Relaxed);
-    if !IN_GAME.load(Ordering::SeqCst) || key != TICKED_KEY.load(Ordering::Relaxed) {
+    let in_game = IN_GAME.load(Ordering::SeqCst);
+    let counts = in_game || WATCHED.load(Ordering::SeqCst);
+    if !counts || key != TICKED_KEY.load(Ordering::Relaxed) {
         TICKED_KEY.store(key, Ordering::Relaxed);
         TICKS.store(0, Ordering::Relaxed);
         return;
@@ -74,6 +100,10 @@ extern "C" fn on_tick(signal: i32, _: *mut libc::siginfo_t, context: *mut libc::
     TICKS.store(ticks, Ordering::Relaxed);
     if ticks >= TICKS_MAX.load(Ordering::Relaxed) {
         TICKS.store(0, Ordering::Relaxed);
+        if !in_game {
+            // SAFETY: ending the process at once is allowed in a handler.
+            unsafe { libc::_exit(Machine::OVERTIME_STATUS) };
+        }
         abandon(signal, context);
     }
 }

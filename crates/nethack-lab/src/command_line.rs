@@ -57,7 +57,7 @@ pub(crate) enum Command {
     Nle(crate::nle_games::NleCommand),
     /// Tell what the engine is, or write it to a file
     Rom(RomOptions),
-    /// Measure keys per second, saving, loading and forking; takes about 20 seconds
+    /// Measure keys, states, lines through workers and seeks, beside the peers; takes about two minutes
     Bench(BenchOptions),
     /// Host a machine (internal)
     #[command(hide = true)]
@@ -414,7 +414,7 @@ pub(crate) enum TreeCommand {
     /// Load a tree, so that each of its states is checked by a worker
     Check(StateFileOptions),
     /// Make a tree of another ROM of the same engine again, by replay, with states of this ROM
-    Rebuild(TakeMovieOptions),
+    Rebuild(TreeRebuildOptions),
     /// Take the movie of a machine out of a tree
     Movie(TreeMovieOptions),
 }
@@ -430,6 +430,17 @@ pub(crate) struct TreeSaveOptions {
     pub(crate) at: Vec<u64>,
     /// Where the tree is written; an existing file is never touched
     #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+}
+
+/// `tree rebuild`
+#[derive(Args, Debug)]
+pub(crate) struct TreeRebuildOptions {
+    /// The tree of the other ROM
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Where the new tree is written; an existing file is never touched
+    #[arg(long, short, value_name = "TREE")]
     pub(crate) out: PathBuf,
 }
 
@@ -481,7 +492,7 @@ pub(crate) struct BenchOptions {
     /// How many states the exploration keeps
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
     pub(crate) states: u32,
-    /// How many inputs the line has in which is sought
+    /// Length of the game in which earlier boundaries are sought, in inputs
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1_000..=500_000))]
     pub(crate) seek_inputs: u64,
     /// A Python that has the peers, the packages nle and ale-py

@@ -49,9 +49,14 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Outcome {
         return Outcome::Usage;
     }
     match error.downcast_ref::<LabError>() {
-        Some(LabError::BadMovie(_) | LabError::RomMismatch { .. } | LabError::BadState(_) | LabError::OtherRom(_)) => {
-            Outcome::CannotJudge
-        }
+        Some(
+            LabError::BadMovie(_)
+            | LabError::RomMismatch { .. }
+            | LabError::BadState(_)
+            | LabError::BadTree(_)
+            | LabError::OtherRom(_),
+        ) => Outcome::CannotJudge,
+        Some(LabError::BadOptions(_)) => Outcome::Usage,
         _ => Outcome::Failure,
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -62,11 +63,32 @@ pub(crate) fn read_movie(path: &Path) -> anyhow::Result<Vec<u8>> {
     read_file(path, MOVIE_BYTES_MAX)
 }
 
+/// Opens a file to be read whole. What is none (a directory, a pipe that nobody may ever write to) is refused.
+pub(crate) fn open_file(path: &Path) -> anyhow::Result<File> {
+    let wrong = |error: std::io::Error| Usage(format!("{}: {error}", path.display()));
+    // So that opening a pipe does not wait for its other end.
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(wrong)?;
+    if !file.metadata().map_err(wrong)?.is_file() {
+        return Err(Usage(format!("{}: not a regular file", path.display())).into());
+    }
+    Ok(file)
+}
+
+/// True when both lead to one entry of one directory, whether there is one or not.
+pub(crate) fn is_same_name(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        (parent.canonicalize().unwrap_or_else(|_| parent.to_owned()), path.file_name().map(ToOwned::to_owned))
+    };
+    place(a) == place(b)
+}
+
 /// Reads a file, of which whoever parses it refuses more than `bytes_max` bytes.
 pub(crate) fn read_file(path: &Path, bytes_max: u64) -> anyhow::Result<Vec<u8>> {
     use std::io::Read;
     let wrong = |error: std::io::Error| Usage(format!("{}: {error}", path.display()));
-    let file = File::open(path).map_err(wrong)?;
+    let file = open_file(path)?;
     let mut bytes = Vec::new();
     // One byte over the limit is enough for the reader to refuse it.
     file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes).map_err(wrong)?;
@@ -104,7 +126,9 @@ pub(crate) fn write_new_with(path: &Path, write: impl FnOnce(&mut File) -> anyho
         // Not every file system has files without names.
         Err(_) => {
             let draft = draft_of(path);
-            (create_new(&draft)?, Some(draft))
+            let created = OpenOptions::new().write(true).create_new(true).open(&draft);
+            // Nobody knows the draft's name.
+            (created.with_context(|| format!("{} can't be written", path.display()))?, Some(draft))
         }
     };
     let written = write(&mut file).and_then(|()| Ok(file.sync_all()?));

@@ -12,7 +12,7 @@ use crate::movies;
 use crate::out::{complain, out, outln};
 use crate::outcome::{Outcome, Usage};
 use crate::paint::Paint;
-use crate::setup::{Setup, check_free, read_file, read_movie, write_new};
+use crate::setup::{Setup, check_free, is_same_name, read_file, read_movie, write_new};
 
 pub(crate) fn run(setup: &Setup, command: StateCommand) -> anyhow::Result<Outcome> {
     match command {
@@ -103,6 +103,11 @@ pub(crate) fn tell(fields: &[(&str, Value)], as_json: bool) {
 
 fn go_on(setup: &Setup, options: &StateLoadOptions) -> anyhow::Result<Outcome> {
     [&options.out, &options.save].into_iter().flatten().try_for_each(|path| check_free(path))?;
+    if let (Some(out), Some(save)) = (&options.out, &options.save)
+        && is_same_name(out, save)
+    {
+        return Err(Usage(format!("-o {} and --save are the same file: name two", out.display())).into());
+    }
     let keys = options.keys.as_deref().map_or(Ok(Vec::new()), keys)?;
     let (lab, mut game, _) = load(setup, &options.file)?;
     let mut stop = None;

@@ -8,11 +8,11 @@ use anyhow::Context;
 use lab::{Boundary, Control, Imported, Lab, LabError, Luck, MachineId, TreeFile, TreeMachine, TreeMode};
 use serde_json::{Value, json};
 
-use crate::command_line::{StateFileOptions, TakeMovieOptions, TreeCommand, TreeMovieOptions, TreeSaveOptions};
+use crate::command_line::{StateFileOptions, TreeCommand, TreeMovieOptions, TreeRebuildOptions, TreeSaveOptions};
 use crate::movies;
 use crate::out::outln;
 use crate::outcome::{Outcome, Usage};
-use crate::setup::{Setup, check_free, read_movie, write_new, write_new_with};
+use crate::setup::{Setup, check_free, open_file, read_movie, write_new, write_new_with};
 use crate::states::tell;
 
 pub(crate) fn run(setup: &Setup, command: TreeCommand) -> anyhow::Result<Outcome> {
@@ -31,7 +31,8 @@ fn save(setup: &Setup, options: &TreeSaveOptions) -> anyhow::Result<Outcome> {
     let opened = movies::open_at(setup, bytes, None);
     let (lab, game, _) = opened.with_context(|| options.movie.display().to_string())?;
     if let Some(beyond) = options.at.iter().find(|at| Boundary(**at) > game.boundary) {
-        return Err(Usage(format!("--at {beyond}: the movie's last boundary is {}", game.boundary)).into());
+        let usage = Usage(format!("--at {beyond}: the movie's last boundary is {}", game.boundary));
+        return Err(usage).with_context(|| options.movie.display().to_string());
     }
     for at in &options.at {
         lab.fork(game.machine, Some(Boundary(*at)), Luck::Same, 1)?;
@@ -51,12 +52,11 @@ fn write_tree(lab: &Lab, path: &Path) -> anyhow::Result<Outcome> {
 }
 
 fn open(path: &Path) -> anyhow::Result<BufReader<File>> {
-    let file = File::open(path).map_err(|error| Usage(format!("{}: {error}", path.display())))?;
-    Ok(BufReader::new(file))
+    Ok(BufReader::new(open_file(path)?))
 }
 
 fn read(path: &Path) -> anyhow::Result<TreeFile> {
-    let read = TreeFile::read(open(path)?).map_err(LabError::from);
+    let read = TreeFile::read(open(path)?).map_err(|error| LabError::BadTree(error.to_string()));
     read.with_context(|| path.display().to_string())
 }
 
@@ -129,7 +129,7 @@ fn check(setup: &Setup, options: &StateFileOptions) -> anyhow::Result<Outcome> {
     Ok(Outcome::Good)
 }
 
-fn rebuild(setup: &Setup, options: &TakeMovieOptions) -> anyhow::Result<Outcome> {
+fn rebuild(setup: &Setup, options: &TreeRebuildOptions) -> anyhow::Result<Outcome> {
     check_free(&options.out)?;
     let (lab, _) = import(setup, &options.file, TreeMode::Rebuild)?;
     write_tree(&lab, &options.out)
@@ -137,7 +137,8 @@ fn rebuild(setup: &Setup, options: &TakeMovieOptions) -> anyhow::Result<Outcome>
 
 fn take_movie(options: &TreeMovieOptions) -> anyhow::Result<Outcome> {
     let tree = read(&options.file)?;
-    let movie = tree.movie(MachineId(options.machine)).map_err(LabError::from)?;
+    let movie = tree.movie(MachineId(options.machine)).map_err(|error| LabError::BadTree(error.to_string()));
+    let movie = movie.with_context(|| options.file.display().to_string())?;
     let Some(movie) = movie else {
         let names: Vec<_> = tree.machines().iter().map(|machine| machine.machine.0.to_string()).collect();
         let none = format!("--machine {}: the tree has {}", options.machine, names.join(", "));

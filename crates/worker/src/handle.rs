@@ -6,6 +6,7 @@ use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use machine::Machine;
 use machine::shared::SharedMemory;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
@@ -18,11 +19,14 @@ use crate::protocol::{
     Setup, Task, TaskError,
 };
 use crate::report::{with_frame_bytes, with_frame_read};
-use crate::silence::{LOOK_EVERY, Patience};
+use crate::silence::{ASK_EVERY, Patience};
 use crate::spawner::{SpawnError, Spawner, system};
 
 /// How long a worker that has closed its socket may take to end by itself, so that its own reason is known.
 const ENDING: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
+
+/// Asked while a caller waits: does it want what it waits for no more? Once true, it stays so.
+pub type Unless<'a> = &'a dyn Fn() -> bool;
 
 /// A worker process. It ends, and is reaped, when this is dropped.
 #[derive(Debug)]
@@ -47,7 +51,7 @@ impl Worker {
         let (child, socket) = spawner.start()?;
         let process = Arc::new(Process::new(child)?);
         for direction in [Timeout::Recv, Timeout::Send] {
-            let set = set_socket_timeout(&socket, direction, Some(LOOK_EVERY));
+            let set = set_socket_timeout(&socket, direction, Some(ASK_EVERY));
             set.map_err(system("socket timeout"))?;
         }
         let (silence_max, cpu_max) = spawner.patience();
@@ -144,6 +148,19 @@ impl Worker {
     /// [`TaskError::Refused`] for no task, more than [`LINES_MAX`] or more bytes than a message may hold, of which none
     /// was begun. After the others the worker is gone, with all of these lines, and one of them may be why.
     pub fn run_lines(&mut self, tasks: &[Task]) -> Result<Vec<Result<Report<FrameBytes>, Refusal>>, TaskError> {
+        self.run_lines_unless(tasks, &|| false)
+    }
+
+    /// The same, unless the caller wants them no more: `stop` is asked some twenty times a second while the worker is
+    /// silent, and when it says so, the worker is killed.
+    ///
+    /// # Errors
+    /// As there; [`LostReason::Killed`] when it was stopped.
+    pub fn run_lines_unless(
+        &mut self,
+        tasks: &[Task],
+        stop: Unless<'_>,
+    ) -> Result<Vec<Result<Report<FrameBytes>, Refusal>>, TaskError> {
         if let Some(reason) = &self.lost {
             return Err(TaskError::Lost { reason: reason.clone() });
         }
@@ -151,15 +168,15 @@ impl Worker {
             return Err(TaskError::Refused(format!("{} tasks at once are not 1 to {LINES_MAX}", tasks.len())));
         }
         self.patience.heard();
-        match self.channel.send(&tasks, &mut || self.patience.wait_on()) {
+        match self.channel.send(&tasks, &mut || !stop() && self.patience.wait_on()) {
             Ok(()) => {}
             Err(error @ ChannelError::TooLarge { .. }) => return Err(TaskError::Refused(error.to_string())),
             // A worker that ended may have said why.
             Err(ChannelError::Closed) => {}
-            Err(error) => return Err(self.lose(error)),
+            Err(error) => return Err(self.lose(error, stop)),
         }
         loop {
-            match self.channel.receive(&mut || self.patience.wait_on()) {
+            match self.channel.receive(&mut || !stop() && self.patience.wait_on()) {
                 Ok(Reply::Busy) => self.patience.heard(),
                 Ok(Reply::Done(lines)) => {
                     return self.checked(lines, tasks).ok_or_else(|| self.give_up(unexpected()));
@@ -170,7 +187,7 @@ impl Worker {
                 }
                 Ok(Reply::Failed(reason)) => return Err(self.give_up(LostReason::Failed(reason))),
                 Ok(Reply::Hello(_)) => return Err(self.give_up(unexpected())),
-                Err(error) => return Err(self.lose(error)),
+                Err(error) => return Err(self.lose(error, stop)),
             }
         }
     }
@@ -198,9 +215,22 @@ impl Worker {
         Arc::clone(&self.process)
     }
 
-    fn lose(&mut self, error: ChannelError) -> TaskError {
-        let reason = self.reason(error);
-        self.give_up(reason)
+    fn lose(&mut self, error: ChannelError, stop: Unless<'_>) -> TaskError {
+        if error == ChannelError::GaveUp && stop() {
+            return self.give_up(LostReason::Killed);
+        }
+        let overspent = self.patience.is_overspent();
+        match self.reason(error) {
+            LostReason::Silent if overspent => self.hang(),
+            LostReason::Exit(Machine::OVERTIME_STATUS) => self.hang(),
+            reason => self.give_up(reason),
+        }
+    }
+
+    /// What is not a key took too long.
+    fn hang(&mut self) -> TaskError {
+        self.give_up(LostReason::Hung);
+        TaskError::Hung { inputs: Vec::new() }
     }
 
     fn give_up(&mut self, reason: LostReason) -> TaskError {

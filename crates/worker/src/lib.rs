@@ -27,7 +27,7 @@ mod silence;
 mod spawner;
 
 pub use frame_bytes::FrameBytes;
-pub use handle::Worker;
+pub use handle::{Unless, Worker};
 pub use machine::FrameError;
 pub use machine::shared::SharedMemory;
 pub use policy::{Policy, Sight};

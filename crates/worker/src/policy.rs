@@ -12,7 +12,9 @@ use crate::protocol::Want;
 ///
 /// It lives as long as its worker does and serves one rollout after the other; [`Policy::begin`] must forget the one
 /// before, since which worker does which rollout is nobody's promise. It is in the sandbox like the machine: no files,
-/// no network, no threads. A panic ends the worker, which the host then hears as the reason of its loss.
+/// no network, no threads. A panic ends the worker, which the host then hears as the reason of its loss. A call of one of
+/// these functions that takes more CPU time than a key may ends it too, and is told as
+/// [`TaskError::Hung`](crate::TaskError::Hung).
 pub trait Policy {
     /// Its name, by which a task asks for it.
     fn name(&self) -> &str;
@@ -130,7 +132,8 @@ pub(crate) fn roll_out(
         } else if run.keys_used == bounds.keys_max {
             break StopReason::Done;
         }
-        let Some(key) = policy.next(&Sight { machine, eye, keys: run.keys_used }) else { break StopReason::Policy };
+        let sight = Sight { machine, eye, keys: run.keys_used };
+        let Some(key) = machine.watch(|| policy.next(&sight)) else { break StopReason::Policy };
         machine.press(key).map_err(|error| error.to_string())?;
         eye.blink();
         run.keys_used += 1;
@@ -144,6 +147,7 @@ pub(crate) fn roll_out(
         pressed();
     };
     run.turns = machine.turn() - turn_before;
-    let outcome = policy.outcome(&Sight { machine, eye, keys: run.keys_used });
+    let sight = Sight { machine, eye, keys: run.keys_used };
+    let outcome = machine.watch(|| policy.outcome(&sight));
     Ok((run, outcome))
 }

@@ -6,8 +6,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use machine::shared::SharedMemory;
 
 use crate::FrameBytes;
-use crate::handle::{Process, Worker};
+use crate::handle::{Process, Unless, Worker};
 use crate::protocol::{Drive, Hello, Refusal, Report, Start, Task, TaskError};
+use crate::silence::ASK_EVERY;
 use crate::spawner::{SpawnError, Spawner, WorkerOptions};
 
 /// How a pool is set up.
@@ -48,6 +49,9 @@ pub enum PoolError {
     /// The pool was shut down.
     #[error("the workers were shut down")]
     Closed,
+    /// The caller wanted none any more.
+    #[error("nobody waits for a worker any more")]
+    Stopped,
 }
 
 /// A fixed number of workers, started when they are first needed and replaced when they are lost.
@@ -123,7 +127,29 @@ impl Pool {
     /// # Errors
     /// The worker had to be started and could not, or the pool is shut down.
     pub fn acquire(&self, kind: AcquireKind, prefer: Option<ResidentTag>) -> Result<Lease, PoolError> {
-        let (seat, taken) = self.shared.take_seat(kind, prefer)?;
+        self.lease(kind, prefer, None)
+    }
+
+    /// The same, unless the caller wants none any more: `stop` is asked some twenty times a second.
+    ///
+    /// # Errors
+    /// As there; [`PoolError::Stopped`].
+    pub fn acquire_unless(
+        &self,
+        kind: AcquireKind,
+        prefer: Option<ResidentTag>,
+        stop: Unless<'_>,
+    ) -> Result<Lease, PoolError> {
+        self.lease(kind, prefer, Some(stop))
+    }
+
+    fn lease(
+        &self,
+        kind: AcquireKind,
+        prefer: Option<ResidentTag>,
+        stop: Option<Unless<'_>>,
+    ) -> Result<Lease, PoolError> {
+        let (seat, taken) = self.shared.take_seat(kind, prefer, stop)?;
         let mut lease = Lease { shared: Arc::clone(&self.shared), kind, seat, worker: None, resident: None };
         let (worker, resident) = match taken {
             // One that died while nobody used it must not cost anybody a task.
@@ -190,17 +216,26 @@ impl Shared {
         &self,
         kind: AcquireKind,
         prefer: Option<ResidentTag>,
+        stop: Option<Unless<'_>>,
     ) -> Result<(usize, Option<Resident>), PoolError> {
         let mut state = self.lock();
         let ticket = state.next_ticket;
         state.next_ticket += 1;
         state.queue.push_back((ticket, kind));
-        while !state.closed && state.next_in_line(self.batch_leases_max) != Some(ticket) {
-            state = self.freed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        let mut stopped = false;
+        while !stopped && !state.closed && state.next_in_line(self.batch_leases_max) != Some(ticket) {
+            state = match stop {
+                None => self.freed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(_) => self.freed.wait_timeout(state, ASK_EVERY).unwrap_or_else(PoisonError::into_inner).0,
+            };
+            stopped = stop.is_some_and(|stop| stop());
         }
         state.queue.retain(|(waiting, _)| *waiting != ticket);
         // There may be a seat for the next one too.
         self.freed.notify_all();
+        if stopped {
+            return Err(PoolError::Stopped);
+        }
         let seat = state.best_seat(prefer).filter(|_| !state.closed).ok_or(PoolError::Closed)?;
         state.batch_leases += usize::from(kind == AcquireKind::Batch);
         let before = state.seats.get_mut(seat).map(|seat| std::mem::replace(seat, Seat::Taken(None)));
@@ -266,11 +301,23 @@ impl Lease {
     /// # Errors
     /// As there.
     pub fn run_lines(&mut self, tasks: &[Task]) -> Result<Vec<Result<Report<FrameBytes>, Refusal>>, TaskError> {
+        self.run_lines_unless(tasks, &|| false)
+    }
+
+    /// Does tasks, as [`Worker::run_lines_unless`]. What was resident in the worker is not any more.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run_lines_unless(
+        &mut self,
+        tasks: &[Task],
+        stop: Unless<'_>,
+    ) -> Result<Vec<Result<Report<FrameBytes>, Refusal>>, TaskError> {
         self.resident = None;
         let Some(worker) = &mut self.worker else {
             return Err(TaskError::Lost { reason: crate::LostReason::Killed });
         };
-        worker.run_lines(tasks)
+        worker.run_lines_unless(tasks, stop)
     }
 
     /// What stands in the worker, if it is known.

@@ -236,10 +236,10 @@ pub enum TaskError {
     /// It can't be done, and the machine that was resident in the worker has gone. The worker is well.
     #[error("the task is refused after its start: {0}")]
     Displaced(String),
-    /// The last of these inputs took more CPU time than a key may. The worker is gone.
-    #[error("key {} took more CPU time than a key may", inputs.len())]
+    /// The last of these inputs took more CPU time than a key may, or what chooses keys did. The worker is gone.
+    #[error("{} took more CPU time than a key may", who_hung(inputs))]
     Hung {
-        /// What was pressed in this task.
+        /// What was pressed in this task. Empty when a policy hung: what it has pressed is unknown.
         inputs: Vec<Key>,
     },
     /// The worker is gone; what it pressed is unknown.
@@ -271,7 +271,14 @@ pub enum LostReason {
     /// It neither answered nor got on with its work.
     #[error("it does not answer")]
     Silent,
-    /// A key hung in it, in an earlier task.
-    #[error("a key hung in it")]
+    /// A key or a policy hung in it, in an earlier task.
+    #[error("a key or a policy hung in it")]
     Hung,
+}
+
+fn who_hung(inputs: &[Key]) -> String {
+    match inputs.len() {
+        0 => "a function of a policy".to_owned(),
+        count => format!("key {count}"),
+    }
 }

@@ -199,7 +199,8 @@ impl Session {
                 if *keys_max > ROLLOUT_KEYS_MAX || arguments.len() > POLICY_BYTES_MAX {
                     return Err(format!("{keys_max} keys or {} bytes are too many for a policy", arguments.len()));
                 }
-                let begun = find(&mut self.policies, name)?.begin(arguments);
+                let policy = find(&mut self.policies, name)?;
+                let begun = self.machine.watch(|| policy.begin(arguments));
                 begun.map_err(|reason| format!("the policy {name:?} does not take its arguments: {reason}"))?;
             }
         }

@@ -4,22 +4,28 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Pid;
 
-/// How often the socket's timeout makes the host look at a silent worker.
-pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// The socket's timeout: how often a host that waits asks whether it is still to wait.
+pub(crate) const ASK_EVERY: Duration = Duration::from_millis(50);
+/// How often it looks at a silent worker.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// The patience of a host with one worker that should say something.
 ///
-/// The engine's own watchdog decides whether a key hangs. This only catches a worker in which not even that works:
-/// it has been silent for long *and* has either used far more CPU time than a key may, or sleeps, which means that it
-/// waits for its host while the host waits for it. One that is stopped, or waits for a processor or for memory, is
-/// waited for as long as it takes: load never changes a result.
+/// The watchdog in the worker decides whether a key or a policy hangs. This only catches a worker in which not even
+/// that works: it has used far more CPU time than either may without a word; or it has been silent for long and
+/// sleeps, which means that it waits for its host while the host waits for it. One that is stopped, or waits for a
+/// processor or for memory, is waited for as long as it takes: load never changes a result.
 #[derive(Debug)]
 pub(crate) struct Patience {
     pid: Pid,
     silence_max: Duration,
     cpu_max: Duration,
     since: Instant,
+    looked: Instant,
     cpu_before: Option<Duration>,
+    /// It has a task, and so says something at least between two keys. Before that it starts, which may take a while.
+    at_work: bool,
+    overspent: bool,
 }
 
 /// Now, by the host's clock. It decides when to look or to give a sign of life, never what a machine does.
@@ -38,23 +44,36 @@ struct Look {
 impl Patience {
     /// Patience that begins now.
     pub(crate) fn new(pid: Pid, silence_max: Duration, cpu_max: Duration) -> Self {
-        Self { pid, silence_max, cpu_max, since: now(), cpu_before: None }
+        let since = now();
+        Self { pid, silence_max, cpu_max, since, looked: since, cpu_before: None, at_work: false, overspent: false }
     }
 
-    /// The worker has said something.
+    /// The worker is given a task, or has said something in it.
     pub(crate) fn heard(&mut self) {
         self.since = now();
+        self.looked = self.since;
         self.cpu_before = None;
+        self.at_work = true;
     }
 
-    /// Whether to wait on. To be asked every [`LOOK_EVERY`].
+    /// Whether it was given up for the CPU time that it used.
+    pub(crate) fn is_overspent(&self) -> bool {
+        self.overspent
+    }
+
+    /// Whether to wait on. To be asked every [`ASK_EVERY`].
     pub(crate) fn wait_on(&mut self) -> bool {
+        if self.looked.elapsed() < LOOK_EVERY {
+            return true;
+        }
+        self.looked = now();
         // A process that can't be looked at has gone; its socket tells so.
         let Some(look) = look(self.pid) else { return true };
         // The first look of a silence, not its beginning, which would cost every short task a look.
         let before = *self.cpu_before.get_or_insert(look.cpu);
-        self.since.elapsed() < self.silence_max
-            || (look.state != b'S' && look.cpu.saturating_sub(before) < self.cpu_max)
+        let silent = self.since.elapsed() >= self.silence_max;
+        self.overspent = look.cpu.saturating_sub(before) >= self.cpu_max && (self.at_work || silent);
+        !(self.overspent || silent && look.state == b'S')
     }
 }
 

@@ -31,9 +31,10 @@ pub struct WorkerOptions {
     pub spill: Option<Arc<SharedMemory>>,
     /// The size of a worker's output slot. Memory is used only as far as it is written.
     pub output_bytes: usize,
-    /// CPU time that one key may take.
+    /// CPU time that one key may take, and one call of a policy's function.
     pub key_cpu_limit_ms: u64,
-    /// How much longer than twice `key_cpu_limit_ms` a worker may be silent before its host looks whether it is stuck.
+    /// How much longer than twice `key_cpu_limit_ms` a worker may be silent before its host looks whether it sleeps. One
+    /// that uses far more CPU time than a key may is given up without that.
     pub silence_ms: u64,
 }
 
@@ -110,7 +111,7 @@ impl Spawner {
     pub fn new(options: WorkerOptions) -> Result<Self, SpawnError> {
         let rom = options.rom.as_deref().map(share).transpose()?;
         let (orders, inbox) = mpsc::channel::<Order>();
-        let (program, arguments) = (options.program.clone(), options.arguments.clone());
+        let (program, arguments) = (located(&options.program), options.arguments.clone());
         std::thread::Builder::new()
             .name("spawner".to_owned())
             .spawn(move || {
@@ -150,13 +151,24 @@ impl Spawner {
         Ok([store, spill, self.0.rom.as_ref().map(read_only).transpose()?])
     }
 
-    /// How long a worker may be silent before its host looks, and how much CPU time it may use meanwhile: what two keys
-    /// may take, and what passes between two signs of life.
+    /// How long a worker may be silent before its host looks whether it sleeps, and how much CPU time it may use
+    /// in silence: what two keys may take, and what passes between two signs of life.
     pub(crate) fn patience(&self) -> (Duration, Duration) {
         let WorkerOptions { key_cpu_limit_ms, silence_ms, .. } = self.0.options;
         let keys = Duration::from_millis(key_cpu_limit_ms.saturating_mul(2));
         (keys.saturating_add(Duration::from_millis(silence_ms)), keys.saturating_add(2 * BUSY_EVERY))
     }
+}
+
+/// Where a program lies. Workers start in another folder, and without a search path.
+#[expect(clippy::disallowed_methods, reason = "where an executable lies reaches no machine")]
+fn located(program: &Path) -> PathBuf {
+    if program.components().nth(1).is_some() {
+        return std::path::absolute(program).unwrap_or_else(|_| program.to_owned());
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file());
+    found.unwrap_or_else(|| program.to_owned())
 }
 
 fn start(program: &Path, arguments: &[OsString]) -> std::io::Result<Started> {
@@ -170,7 +182,8 @@ fn start(program: &Path, arguments: &[OsString]) -> std::io::Result<Started> {
         .stderr(Stdio::null())
         // The terminal's interrupt is for the host, which decides what becomes of its workers.
         .process_group(0)
-        .spawn()?;
+        .spawn()
+        .map_err(|error| std::io::Error::new(error.kind(), format!("{}: {error}", program.display())))?;
     Ok((child, ours))
 }
 
@@ -184,4 +197,17 @@ fn share(rom: &Rom) -> Result<SharedMemory, SpawnError> {
 fn read_only(memory: &SharedMemory) -> Result<OwnedFd, SpawnError> {
     let path = format!("/proc/self/fd/{}", memory.fd().as_raw_fd());
     rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(system("read-only memory"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_as_a_shell_finds_them() {
+        assert_eq!(located(Path::new("/a/b")), Path::new("/a/b"));
+        assert!(located(Path::new("./b")).is_absolute() && located(Path::new("a/b")).ends_with("a/b"));
+        assert!(located(Path::new("sh")).is_absolute());
+        assert_eq!(located(Path::new("no such program")), Path::new("no such program"));
+    }
 }

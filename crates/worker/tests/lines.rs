@@ -129,3 +129,13 @@ pub(crate) fn impostors_of_lines_are_found_out() {
     }
     assert!(worker().is_running());
 }
+
+/// Its own watchdog does not run, and the ten minutes of silence are not waited for.
+pub(crate) fn a_worker_that_uses_processor_time_without_a_word_hangs() {
+    let arguments = vec![IMPOSTOR.into(), "an endless line".into()];
+    let options = WorkerOptions { arguments, key_cpu_limit_ms: 50, ..options() };
+    let mut worker = Worker::spawn(&Spawner::new(options).unwrap()).unwrap();
+    let hung = worker.run_lines(&[task(power_on(1), "")]);
+    assert_eq!(hung, Err(TaskError::Hung { inputs: Vec::new() }));
+    assert!(!worker.is_running());
+}

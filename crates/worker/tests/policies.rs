@@ -1,13 +1,18 @@
 //! Policies beside the machine.
 
-use wire::{Key, StopReason};
-use worker::{Drive, LostReason, POLICY_BYTES_MAX, Policy, ROLLOUT_KEYS_MAX, Sight, Start, Task, TaskError};
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 
-use crate::support::{power_on, task, worker};
+use wire::{Key, StopReason};
+use worker::{
+    Drive, LostReason, POLICY_BYTES_MAX, Policy, ROLLOUT_KEYS_MAX, Sight, Start, Task, TaskError, WorkerOptions,
+};
+
+use crate::support::{options, power_on, task, worker, worker_with};
 
 /// What the test's workers know.
 pub(crate) fn all() -> Vec<Box<dyn Policy>> {
-    vec![Box::new(Searcher::default()), Box::new(Talker)]
+    vec![Box::new(Searcher::default()), Box::new(Talker), Box::new(Loiterer::default())]
 }
 
 /// Searches until so many turns have passed, and looks at everything.
@@ -65,6 +70,49 @@ impl Policy for Talker {
     }
 }
 
+/// Takes its time where it is told to: for ever, or for 10 ms before each key.
+#[derive(Default)]
+struct Loiterer(String);
+
+impl Loiterer {
+    fn loiter(&self, here: &str) {
+        if self.0 == here {
+            loop {
+                std::hint::spin_loop();
+            }
+        }
+    }
+}
+
+impl Policy for Loiterer {
+    fn name(&self) -> &'static str {
+        "loiter"
+    }
+
+    fn begin(&mut self, arguments: &[u8]) -> Result<(), String> {
+        self.0 = String::from_utf8_lossy(arguments).into_owned();
+        self.loiter("begin");
+        Ok(())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the time is all that it is about")]
+    fn next(&mut self, sight: &Sight<'_>) -> Option<Key> {
+        if sight.keys() == 3 {
+            self.loiter("next");
+        }
+        let since = Instant::now();
+        while self.0 == "often" && since.elapsed() < Duration::from_millis(10) {
+            std::hint::spin_loop();
+        }
+        Some(Key(b's'))
+    }
+
+    fn outcome(&mut self, _: &Sight<'_>) -> Vec<u8> {
+        self.loiter("outcome");
+        Vec::new()
+    }
+}
+
 fn rollout(name: &str, arguments: &str, keys_max: u32) -> Task {
     let arguments = arguments.as_bytes().to_vec();
     let drive = Drive::Policy { name: name.to_owned(), arguments, keys_max, turns_max: None };
@@ -73,7 +121,7 @@ fn rollout(name: &str, arguments: &str, keys_max: u32) -> Task {
 
 pub(crate) fn a_policy_plays() {
     let mut worker = worker();
-    assert_eq!(worker.hello().policies, ["search", "talk"]);
+    assert_eq!(worker.hello().policies, ["search", "talk", "loiter"]);
     let mut played = rollout("search", "5", 1_000);
     played.want = crate::store::everything();
     let report = worker.run(&played).unwrap();
@@ -131,5 +179,35 @@ pub(crate) fn a_panic_in_a_policy_ends_its_worker() {
         Err(TaskError::Lost { reason: LostReason::Failed(reason) }) => assert!(reason.contains("pressed enough")),
         other => panic!("{other:?}"),
     }
+    assert!(!worker.is_running());
+}
+
+pub(crate) fn a_policy_that_loops_for_ever_hangs() {
+    for place in ["begin", "next", "outcome"] {
+        let mut worker = worker_with(WorkerOptions { key_cpu_limit_ms: 300, ..options() });
+        let lines = [rollout("search", "1", 10), rollout("loiter", place, 5), rollout("search", "1", 10)];
+        let hung = worker.run_lines(&lines).unwrap_err();
+        assert_eq!(hung, TaskError::Hung { inputs: Vec::new() }, "{place}");
+        assert_eq!(hung.to_string(), "a function of a policy took more CPU time than a key may");
+        assert!(!worker.is_running(), "{place}");
+        assert_eq!(worker.run_lines(&lines), Err(TaskError::Lost { reason: LostReason::Hung }), "{place}");
+    }
+}
+
+pub(crate) fn each_call_of_a_policy_has_the_whole_limit() {
+    let mut worker = worker_with(WorkerOptions { key_cpu_limit_ms: 100, ..options() });
+    let report = worker.run(&rollout("loiter", "often", 50)).unwrap();
+    assert_eq!((report.stop, report.keys_used), (StopReason::Done, 50));
+}
+
+pub(crate) fn a_line_that_nobody_wants_any_more_is_stopped() {
+    let mut worker = worker();
+    let asked = Cell::new(0);
+    let stop = || {
+        asked.set(asked.get() + 1);
+        asked.get() > 5
+    };
+    let stopped = worker.run_lines_unless(&[rollout("loiter", "next", 10)], &stop);
+    assert_eq!(stopped, Err(TaskError::Lost { reason: LostReason::Killed }));
     assert!(!worker.is_running());
 }

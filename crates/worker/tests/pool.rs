@@ -170,3 +170,13 @@ pub(crate) fn a_shutdown_ends_everything() {
     assert!(matches!(pool.acquire(AcquireKind::Interactive, None), Err(PoolError::Closed)));
     assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
 }
+
+pub(crate) fn who_wants_no_worker_any_more_leaves_the_line() {
+    let pool = Pool::new(pool_options(1, 0)).unwrap();
+    let taken = pool.acquire(AcquireKind::Batch, None).unwrap();
+    let stopped = pool.acquire_unless(AcquireKind::Batch, None, &|| true);
+    assert!(matches!(stopped, Err(PoolError::Stopped)), "{stopped:?}");
+    assert_eq!(pool.waiting(), 0);
+    drop(taken);
+    pool.acquire_unless(AcquireKind::Batch, None, &|| true).unwrap();
+}

@@ -26,7 +26,7 @@ pub(crate) fn impostor(kind: &str) -> ! {
         "wrong words" => socket().write_all(&[2, 0, 0, 0, PROTOCOL_VERSION, 1]).unwrap(),
         // Hello from a worker with ROM `x` and engine `y`.
         "other ROM" => socket().write_all(&[9, 0, 0, 0, PROTOCOL_VERSION, 0, 1, 1, b'x', 1, b'y', 9, 0]).unwrap(),
-        "too many lines" | "no lines" | "a frame that is none" => answer_lines(kind),
+        "too many lines" | "no lines" | "a frame that is none" | "an endless line" => answer_lines(kind),
         "exit" => std::process::exit(7),
         "signal" => std::process::abort(),
         "loop" => loop {
@@ -60,6 +60,9 @@ fn answer_lines(kind: &str) {
     match kind {
         "too many lines" => say(&mut socket, &[&[2, 2], &refused[..], &refused[..]].concat()),
         "no lines" => say(&mut socket, &[2, 0]),
+        "an endless line" => loop {
+            std::hint::spin_loop();
+        },
         _ => say(&mut socket, &[2, 1, 0]),
     }
 }

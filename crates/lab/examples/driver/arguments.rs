@@ -20,7 +20,9 @@ impl Arguments {
     /// Reads `--seed N --lines N --out FILE --workers N`, all of which may be left out.
     pub(crate) fn read(lines: usize) -> Result<Self, Box<dyn Error>> {
         let usage = || {
-            format!("there are --seed N, --lines N (how many are tried, now {lines}), --workers N and --out FILE for the movie")
+            format!(
+                "there are --seed N, --lines N (how many are tried, now {lines}), --workers N and --out FILE for the movie"
+            )
         };
         let mut arguments = Self { seed: 1, lines, out: None, workers: None };
         let mut words = std::env::args().skip(1);

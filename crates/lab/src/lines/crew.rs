@@ -36,6 +36,8 @@ enum Outcome {
     Lost { reason: String, hung: bool },
     /// The worker refused all of it.
     Refused(String),
+    /// The call is to stop.
+    Stopped,
 }
 
 impl<'a> Crew<'a> {
@@ -85,7 +87,7 @@ impl<'a> Crew<'a> {
             let (Some(group), Some(place)) = (self.groups.get(index), self.results.get(index)) else { return };
             match self.group(seat, group.clone()) {
                 Ok(results) => {
-                    let lines = results.len() as u64;
+                    let lines = results.iter().filter(|tried| tried.stop != LineStop::Cancelled).count() as u64;
                     let done = self.done.fetch_add(lines, Ordering::Relaxed) + lines;
                     // Nobody else has this index.
                     let _ = place.set(results);
@@ -114,6 +116,10 @@ impl<'a> Crew<'a> {
         while let Some(rest) = lines.get(results.len()..).filter(|rest| !rest.is_empty()) {
             match self.attempt(seat, rest)? {
                 Outcome::Done(some) => results.extend(some),
+                Outcome::Stopped => results.extend(rest.iter().map(|_| Tried::untried(LineStop::Cancelled))),
+                Outcome::Lost { reason, hung: true } if rest.len() == 1 => {
+                    results.push(Tried::untried(LineStop::Lost { reason }));
+                }
                 // One of the lines may be to blame: from here on each goes alone.
                 Outcome::Lost { .. } | Outcome::Refused(_) => {
                     for line in rest {
@@ -134,6 +140,7 @@ impl<'a> Crew<'a> {
                     let lost = || Tried::untried(LineStop::Lost { reason: "the worker told nothing of it".to_owned() });
                     return Ok(results.into_iter().next().unwrap_or_else(lost));
                 }
+                Outcome::Stopped => return Ok(Tried::untried(LineStop::Cancelled)),
                 Outcome::Refused(reason) => return Ok(Tried::untried(LineStop::Refused { reason })),
                 Outcome::Lost { reason, hung } => {
                     losses += if hung { LOSSES_MAX } else { 1 };
@@ -148,10 +155,14 @@ impl<'a> Crew<'a> {
     /// Sends lines to a worker, once.
     fn attempt(&self, seat: StateId, lines: &[Try]) -> Result<Outcome, LabError> {
         let tasks: Vec<Task> = lines.iter().map(|line| self.task(line)).collect();
-        let mut hosted = self.lab.lease(Some(seat), Urgency::Bulk).map_err(Trouble::into_error)?;
-        let done = hosted.run_lines(&tasks);
+        let stop = || self.is_stopped();
+        let leased = self.lab.lease_unless(Some(seat), Urgency::Bulk, &stop).map_err(Trouble::into_error)?;
+        // Whoever had the worker before may have had it for long.
+        let Some(mut hosted) = leased.filter(|_| !stop()) else { return Ok(Outcome::Stopped) };
+        let done = hosted.run_lines_unless(&tasks, &stop);
         hosted.set_resident(Some(seat));
         match done {
+            Err(_) if self.is_stopped() => Ok(Outcome::Stopped),
             Ok(reports) if reports.is_empty() || reports.len() > lines.len() => {
                 Ok(Outcome::Lost { reason: "a worker told of other lines than it was given".to_owned(), hung: false })
             }

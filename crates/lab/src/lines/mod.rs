@@ -20,12 +20,15 @@ impl Lab {
     /// All workers but those kept for interactive calls work on them, a few milliseconds' worth at a time; between
     /// such groups other callers get their turn, in the order in which they came, so that two batches share the workers
     /// evenly and a press of a key waits for one group at most. A single line is never cut: a long rollout
-    /// of a policy has its worker until it ends.
+    /// of a policy has its worker until it ends or its call is cancelled.
     ///
     /// A worker that is lost costs time: its lines are tried again one by one, and the line that loses two workers, or
-    /// has a key that hangs, is told as [`LineStop::Lost`]. The results do not depend on how many workers there are.
+    /// has a key or a policy that hangs ([`LabOptions::key_cpu_ms`](crate::LabOptions::key_cpu_ms)), is told as
+    /// [`LineStop::Lost`]. The results do not depend on how many workers there are.
     ///
-    /// Progress counts lines. A cancelled call gives what is done; the other lines are [`LineStop::Cancelled`].
+    /// Progress counts lines. A cancelled call gives what is done; the other lines are [`LineStop::Cancelled`]. It
+    /// returns within some 100 ms also when a worker is at a long line: that worker is killed, and replaced for whoever
+    /// is next.
     /// [`Control::stop_when`] has no meaning here, and neither has the urgency.
     ///
     /// ```no_run
@@ -34,7 +37,7 @@ impl Lab {
     ///
     /// let lab = Lab::new(LabOptions::new("nethack-lab"))?;
     /// let start = lab.begin(PowerOn::from_seed(Seed(1)))?;
-    /// let lines = [b"20s", b"10j", b"10k"].map(|keys| Try::keys(&start, keys).framed());
+    /// let lines = ["20s", "10j", "10k"].map(|keys| Try::keys(&start, keys).framed());
     /// for tried in lab.try_lines(&lines, &Control::default())? {
     ///     println!("{:?} after {} turns: {:?}", tried.stop, tried.turns, tried.frame());
     /// }

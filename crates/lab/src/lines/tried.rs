@@ -94,16 +94,16 @@ pub struct Tried {
 pub enum LineStop {
     /// For a reason of its own.
     Line(StopReason),
-    /// The call was cancelled before it was tried.
+    /// The call was cancelled before it was done.
     Cancelled,
     /// The worker would not do it, for this reason; no key was pressed.
     Refused {
         /// Why, in the worker's or the policy's words.
         reason: String,
     },
-    /// Two workers were lost under it, or a key of it hung. Trying it again is sound: nothing of it has stayed.
+    /// Two workers were lost under it, or a key of it or its policy hung. Trying it again is sound: nothing of it has stayed.
     Lost {
-        /// What happened to the second.
+        /// What happened last.
         reason: String,
     },
 }
@@ -111,8 +111,8 @@ pub enum LineStop {
 impl Try {
     /// Keys that are pressed whatever the game waits for, one for each byte.
     #[must_use]
-    pub fn keys(from: &State, keys: &[u8]) -> Self {
-        let keys: Vec<Key> = keys.iter().map(|&byte| Key(byte)).collect();
+    pub fn keys(from: &State, keys: impl AsRef<[u8]>) -> Self {
+        let keys: Vec<Key> = keys.as_ref().iter().map(|&byte| Key(byte)).collect();
         Self::batch(from, Batch::forced(keys))
     }
 

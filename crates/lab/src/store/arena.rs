@@ -5,10 +5,19 @@ use super::space::{PAGE, Space};
 /// Free memory that stays mapped for the next states, at most; half of it goes back to the system once there is more.
 const WARM_BYTES: u64 = 64 << 20;
 
+/// Why bytes can't be copied into the memory under a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CopyError {
+    /// The disk under it is full, whatever its budget.
+    NoRoom,
+    /// It is broken.
+    Broken(String),
+}
+
 /// The memory under a store: written by the host alone, read by workers.
 pub(crate) trait StateMemory: Send + Sync {
     /// Copies bytes to an offset.
-    fn copy_in(&self, offset: u64, bytes: &[u8]) -> Result<(), String>;
+    fn copy_in(&self, offset: u64, bytes: &[u8]) -> Result<(), CopyError>;
     /// Copies bytes from an offset.
     fn copy_out(&self, offset: u64, bytes: &mut [u8]) -> Result<(), String>;
     /// Gives pages back to the system; they read as zeros afterwards.
@@ -63,7 +72,7 @@ impl Arena {
         }
     }
 
-    pub(crate) fn copy_in(&self, offset: u64, bytes: &[u8]) -> Result<(), String> {
+    pub(crate) fn copy_in(&self, offset: u64, bytes: &[u8]) -> Result<(), CopyError> {
         self.memory.copy_in(offset, bytes)
     }
 

@@ -3,6 +3,7 @@ use std::sync::{Arc, Weak};
 use worker::{Base, Delta, Extent, Keyframe, Recipe, Shelf, StateId};
 
 use super::Vault;
+use super::arena::CopyError;
 use super::space::room;
 
 /// The most deltas between a state and its keyframe, so that loading has an end.
@@ -188,10 +189,10 @@ impl Stored {
         Extent { shelf: self.shelf, offset: self.offset, bytes: self.bytes.into() }
     }
 
-    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), String> {
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), CopyError> {
         match self.vault.shelf(self.shelf) {
             Some(arena) => arena.copy_in(self.offset, bytes),
-            None => Err("there is no spill".to_owned()),
+            None => Err(CopyError::Broken("there is no spill".to_owned())),
         }
     }
 

@@ -23,9 +23,9 @@ pub(super) fn random(seed: u64) -> impl FnMut(u64) -> u64 {
 struct Memory(Arc<Mutex<Vec<u8>>>);
 
 impl StateMemory for Memory {
-    fn copy_in(&self, offset: u64, bytes: &[u8]) -> Result<(), String> {
+    fn copy_in(&self, offset: u64, bytes: &[u8]) -> Result<(), CopyError> {
         if bytes.starts_with(b"broken") {
-            return Err("broken".to_owned());
+            return Err(CopyError::Broken("broken".to_owned()));
         }
         let mut memory = self.0.lock().unwrap();
         let (start, end) = (offset as usize, offset as usize + bytes.len());

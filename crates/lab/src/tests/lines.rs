@@ -236,3 +236,57 @@ fn a_full_store_keeps_what_it_can_and_says_so() {
     assert_eq!(lab.info().store_bytes, empty);
     assert!(!all(&lab, &tries[..1])[0].no_room);
 }
+
+#[test]
+fn a_full_disk_under_the_spill_is_no_room() {
+    let (lab, faults) = toy::lab(None, |options| {
+        options.limits.store_bytes = 4 << 10;
+        options.limits.spill_bytes = 1 << 20;
+        options.spill = Some("spill".into());
+    });
+    let start = lab.begin(power_on(1)).unwrap();
+    let game = lab.new_game(power_on(2), false).unwrap();
+    let tries: Vec<Try> = (0..2_000).map(|n| Try::keys(&start, text(n, 6).as_bytes()).kept()).collect();
+    faults.spill_writes.store(30, Ordering::SeqCst);
+    let tried = all(&lab, &tries);
+    let kept = tried.iter().filter(|tried| tried.state.is_some()).count();
+    assert!((31..2_000).contains(&kept), "{kept}");
+    assert!(tried.iter().all(|tried| tried.is_done() && tried.no_room == tried.state.is_none()));
+    for state in tried.iter().filter_map(|tried| tried.state.as_ref()) {
+        assert!(lab.digest(state).is_ok());
+    }
+    let error = lab.begin(power_on(3)).unwrap_err();
+    assert!(matches!(error, LabError::LimitExceeded { .. }) && error.to_string().contains("disk"), "{error}");
+    let revision = game.revision;
+    let report = lab.run(game.machine, revision, &super::keys(&text(4, 700)), &Control::default()).unwrap();
+    assert!(matches!(report.stop, crate::Stop::NoRoom), "{:?}", report.stop);
+    drop(tried);
+    // What was written in vain has given its room back.
+    assert!(!all(&lab, &tries[..1])[0].no_room);
+}
+
+#[test]
+fn what_workers_say_is_bounded_and_plain() {
+    let (lab, faults) = toy::lab(None, |_| ());
+    let start = lab.begin(power_on(1)).unwrap();
+    let line = [Try::keys(&start, b"abc")];
+    let text = "\x1b[2J\n".repeat(100_000);
+    let lost = |reason| worker::TaskError::Lost { reason };
+    let errors = [
+        worker::TaskError::Refused(text.clone()),
+        worker::TaskError::Displaced(text.clone()),
+        lost(worker::LostReason::Failed(text.clone())),
+        lost(worker::LostReason::Protocol(text.clone())),
+    ];
+    for error in errors {
+        *faults.error.lock().unwrap() = Some(error);
+        let (LineStop::Lost { reason } | LineStop::Refused { reason }) = all(&lab, &line).remove(0).stop else {
+            panic!("the line was done")
+        };
+        let engine = lab.new_game(power_on(2), false).unwrap_err().to_string();
+        for told in [reason, engine] {
+            assert!(told.contains("[2J") && !told.contains(char::is_control), "{told}");
+            assert!(told.chars().count() <= 500, "{}", told.chars().count());
+        }
+    }
+}

@@ -172,6 +172,10 @@ fn what_is_not_what_it_says_is_refused_by_digest() {
     assert!(load(&restated).contains("does not lead to its digests"), "{}", load(&restated));
     let shifted = seal(&contents(one.play(), one.state(), &one.body), Boundary(29));
     assert!(load(&shifted).contains("another boundary"), "{}", load(&shifted));
+    let mut longer = contents(one.play(), one.state(), &one.body);
+    longer.image_bytes += 1;
+    let longer = seal(&longer, one.boundary());
+    assert!(load(&longer).contains("length of its image"), "{}", load(&longer));
     // A worker that dies of it costs nobody anything.
     let (lab, faults) = toy::lab(None, |_| ());
     faults.deaths.store(3, std::sync::atomic::Ordering::SeqCst);

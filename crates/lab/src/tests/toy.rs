@@ -6,10 +6,12 @@ use std::sync::{Arc, Condvar, Mutex};
 use wire::{
     EndKind, Ended, Frame, Key, Message, OnMore, Pending, PendingKind, PlayDigest, Stage, StateDigest, StopReason,
 };
-use worker::{Drive, Extent, Keep, Kept, LostReason, Piece, Recipe, Refusal, Report, Start, StateId, Task, TaskError};
+use worker::{
+    Drive, Extent, Keep, Kept, LostReason, Piece, Recipe, Refusal, Report, Shelf, Start, StateId, Task, TaskError,
+};
 
 use crate::engine::{Engine, Hosted, Identity, LazyFrame, LineReport};
-use crate::store::{Arena, StateMemory, Store};
+use crate::store::{Arena, CopyError, StateMemory, Store};
 use crate::{Lab, LabOptions, Urgency};
 
 /// A machine of five numbers. Lower-case letters mix the generators and take a turn, `M` raises a `--More--`, `Q` ends
@@ -40,6 +42,10 @@ pub(super) struct Faults {
     pub(super) keys: AtomicU64,
     /// The key that breaks the engine. 0: none.
     pub(super) breaking_key: AtomicU64,
+    /// What every task fails with, where there is something.
+    pub(super) error: Mutex<Option<TaskError>>,
+    /// How many more times something can be written to the spill before its disk is full.
+    pub(super) spill_writes: AtomicU64,
     /// While true, tasks wait.
     pub(super) gate: Mutex<bool>,
     pub(super) opened: Condvar,
@@ -73,6 +79,15 @@ struct Leased<'a> {
 
 struct ToyMemory(Bytes);
 
+/// Memory on a disk that becomes full.
+struct ToySpill {
+    memory: Bytes,
+    faults: Arc<Faults>,
+}
+
+/// Where the spill lies in the memory that workers see.
+const SPILL_AT: u64 = 1 << 20;
+
 /// A lab over toys. Journals go to `movies`.
 pub(super) fn lab(movies: Option<&Path>, change: impl FnOnce(&mut LabOptions)) -> (Lab, Arc<Faults>) {
     lab_of("toy", "toy-rom", movies, change)
@@ -91,7 +106,11 @@ pub(super) fn lab_of(
     let memory = Bytes::default();
     let faults = Arc::new(Faults::default());
     let arena = Arena::new(Box::new(ToyMemory(Arc::clone(&memory))), options.limits.store_bytes);
-    let store = Store::new(arena, None);
+    let spill = options.spill.is_some().then(|| {
+        let spill = ToySpill { memory: Arc::clone(&memory), faults: Arc::clone(&faults) };
+        Arena::new(Box::new(spill), options.limits.spill_bytes)
+    });
+    let store = Store::new(arena, spill);
     let engine = ToyEngine {
         identity: Identity {
             engine_id: engine_id.into(),
@@ -107,7 +126,7 @@ pub(super) fn lab_of(
 }
 
 impl StateMemory for ToyMemory {
-    fn copy_in(&self, offset: u64, bytes: &[u8]) -> Result<(), String> {
+    fn copy_in(&self, offset: u64, bytes: &[u8]) -> Result<(), CopyError> {
         let mut memory = self.0.lock().unwrap();
         let end = offset as usize + bytes.len();
         if memory.len() < end {
@@ -120,6 +139,20 @@ impl StateMemory for ToyMemory {
     fn copy_out(&self, offset: u64, bytes: &mut [u8]) -> Result<(), String> {
         bytes.copy_from_slice(&self.0.lock().unwrap()[offset as usize..][..bytes.len()]);
         Ok(())
+    }
+
+    fn release(&self, _: u64, _: u64) {}
+}
+
+impl StateMemory for ToySpill {
+    fn copy_in(&self, offset: u64, bytes: &[u8]) -> Result<(), CopyError> {
+        let left = &self.faults.spill_writes;
+        left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1)).map_err(|_| CopyError::NoRoom)?;
+        ToyMemory(Arc::clone(&self.memory)).copy_in(SPILL_AT + offset, bytes)
+    }
+
+    fn copy_out(&self, offset: u64, bytes: &mut [u8]) -> Result<(), String> {
+        ToyMemory(Arc::clone(&self.memory)).copy_out(SPILL_AT + offset, bytes)
     }
 
     fn release(&self, _: u64, _: u64) {}
@@ -292,7 +325,8 @@ impl Leased<'_> {
         let gate = faults.gate.lock().unwrap();
         drop(faults.opened.wait_while(gate, |shut| *shut).unwrap());
         let dies = faults.deaths.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1)).is_ok();
-        let result = if dies { Err(killed()) } else { self.work(task) };
+        let error = faults.error.lock().unwrap().clone();
+        let result = if dies { Err(killed()) } else { error.map_or_else(|| self.work(task), Err) };
         if let Err(TaskError::Lost { .. }) = &result {
             faults.lost.fetch_add(1, Ordering::Relaxed);
             self.worker = None;
@@ -357,7 +391,8 @@ impl ToyWorker {
 /// Makes a state as its recipe says, and checks that each step is what its name says.
 fn load(memory: &[u8], recipe: &Recipe, known: &mut BTreeMap<StateId, Toy>) -> Result<Toy, String> {
     let read = |extent: &Extent| {
-        memory.get(extent.offset as usize..(extent.offset + extent.bytes) as usize).ok_or("beyond the store")
+        let start = extent.offset + if extent.shelf == Shelf::Spill { SPILL_AT } else { 0 };
+        memory.get(start as usize..(start + extent.bytes) as usize).ok_or("beyond the store")
     };
     let body = read(&recipe.keyframe.body)?;
     let mut id = StateId::of_keyframe(body, []);

@@ -220,13 +220,18 @@ fn a_head_that_does_not_hold_together_is_refused() {
         });
         let result = import(&lab, &other, TreeMode::Load).map(|imported| imported.len());
         let text = match &result {
-            Err(error @ (LabError::BadState(_) | LabError::OtherRom(_))) => error.to_string(),
+            Err(error @ (LabError::BadTree(_) | LabError::OtherRom(_))) => error.to_string(),
             result => panic!("{field} {value}: {result:?}"),
         };
         assert!(text.contains(reason), "{field} {value}: {text}");
     }
     let more = with_head(&bytes, |head| head["more"] = json!(1));
-    assert!(matches!(import(&lab, &more, TreeMode::Load), Err(LabError::BadState(_))));
+    assert!(matches!(import(&lab, &more, TreeMode::Load), Err(LabError::BadTree(_))));
+    let longer = with_head(&bytes, |head| {
+        head["states"].as_array_mut().unwrap().iter_mut().for_each(|state| state["image_bytes"] = json!(301));
+    });
+    let error = import(&lab, &longer, TreeMode::Load).unwrap_err().to_string();
+    assert!(error.contains("a tree") && error.contains("length of its image"), "{error}");
     assert_eq!((lab.info().machines, lab.info().store_states), (0, 0));
 }
 
@@ -238,7 +243,7 @@ fn damage_and_limits_are_refused_and_nothing_stays() {
     let fresh = lab.info();
     let refused = |bytes: &[u8], what: &str| {
         let result = import(&lab, bytes, TreeMode::Load).map(|imported| imported.len());
-        assert!(matches!(result, Err(LabError::BadState(_))), "{what}: {result:?}");
+        assert!(matches!(result, Err(LabError::BadTree(_))), "{what}: {result:?}");
     };
     for bit in (0..bytes.len() * 8).step_by(13) {
         let mut other = bytes.clone();

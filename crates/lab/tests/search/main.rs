@@ -50,7 +50,8 @@ fn main() -> ExitCode {
     }
     let tests = tests! {
         lines: lines_are_what_machines_do, a_chain_and_a_fan_load_and_go, everything_is_given_back;
-        policies: a_rollout_is_its_keys, what_a_policy_refuses_is_told, a_policy_that_panics_costs_its_own_line;
+        policies: a_rollout_is_its_keys, what_a_policy_refuses_is_told, a_policy_that_panics_costs_its_own_line,
+            a_policy_that_loops_costs_its_own_line, a_cancel_ends_a_line_that_is_under_way;
         examples: a_descent_repeats_itself, an_exploration_repeats_itself, a_plan_repeats_itself;
         losses: killed_and_stopped_workers_lose_nothing;
     };

@@ -1,6 +1,6 @@
 //! Policies beside the machine.
 
-use lab::{LineStop, Policy, Sight, Try};
+use lab::{Cancel, Control, LineStop, Policy, Sight, Try};
 use wire::{Key, StopReason};
 
 use crate::scout::Scout;
@@ -9,11 +9,14 @@ use crate::walker::{Report, Walker};
 
 /// What the workers of these tests have.
 pub(crate) fn all() -> Vec<Box<dyn Policy>> {
-    vec![Box::new(Walker::new()), Box::new(Scout::new()), Box::new(Fickle)]
+    vec![Box::new(Walker::new()), Box::new(Scout::new()), Box::new(Fickle::default())]
 }
 
-/// Panics when it is told to, and refuses what it does not know.
-struct Fickle;
+/// Panics or loops for ever when it is told to, and refuses what it does not know.
+#[derive(Default)]
+struct Fickle {
+    loops: bool,
+}
 
 impl Policy for Fickle {
     fn name(&self) -> &str {
@@ -21,14 +24,18 @@ impl Policy for Fickle {
     }
 
     fn begin(&mut self, arguments: &[u8]) -> Result<(), String> {
+        self.loops = arguments == b"loop";
         match arguments {
             b"panic" => panic!("as it was told"),
-            b"" => Ok(()),
+            b"" | b"loop" => Ok(()),
             _ => Err("not understood".to_owned()),
         }
     }
 
     fn next(&mut self, sight: &Sight<'_>) -> Option<Key> {
+        while self.loops && sight.keys() == 2 {
+            std::hint::spin_loop();
+        }
         (sight.turn() < 5).then_some(Key(b's'))
     }
 
@@ -94,4 +101,52 @@ pub(crate) fn a_policy_that_panics_costs_its_own_line() {
             stop => assert!(n != 30 && tried.inputs.len() == 2, "line {n}: {stop:?}"),
         }
     }
+}
+
+pub(crate) fn a_policy_that_loops_costs_its_own_line() {
+    let lab = lab(|options| options.key_cpu_ms = 300);
+    let start = begin(&lab, 1);
+    let good = Try::keys(&start, b"ss").framed();
+    let peace = support::all(&lab, std::slice::from_ref(&good)).remove(0);
+    let mut tries = vec![good; 9];
+    tries[4] = Try::policy(&start, "fickle", *b"loop", 9);
+    for (n, tried) in support::all(&lab, &tries).iter().enumerate() {
+        match &tried.stop {
+            LineStop::Lost { reason } => assert!(n == 4 && reason.contains("took more CPU time"), "line {n}: {reason}"),
+            _ => assert!(n != 4 && look(tried) == look(&peace), "line {n}: {:?}", tried.stop),
+        }
+    }
+    // In its group, and alone; never again.
+    assert!((1..=2).contains(&lab.info().workers_lost));
+    let alone = support::all(&lab, &tries[4..5]).remove(0);
+    assert!(matches!(alone.stop, LineStop::Lost { .. }) && lab.info().workers_lost <= 3);
+}
+
+pub(crate) fn a_cancel_ends_a_line_that_is_under_way() {
+    let lab = lab(|_| {});
+    let start = begin(&lab, 1);
+    let endless = [Try::policy(&start, "fickle", *b"loop", 9)];
+    let good: Vec<Try> = (0..40).map(|_| Try::keys(&start, b"20s").framed()).collect();
+    let peace = support::all(&lab, &good).remove(0);
+    let cancel = Cancel::default();
+    let call = || {
+        let control = Control { cancel: Some(&cancel), ..Control::default() };
+        lab.try_lines(&endless, &control).unwrap().remove(0)
+    };
+    std::thread::scope(|scope| {
+        // Both workers are taken; the third and the neighbour wait for one.
+        let calls = [0; 3].map(|_| scope.spawn(call));
+        let neighbour = scope.spawn(|| support::all(&lab, &good));
+        // A look takes a reserved worker, so time passes and nobody is waited for.
+        for _ in 0..200 {
+            lab.look(&start).unwrap();
+        }
+        cancel.cancel();
+        for call in calls {
+            assert_eq!(call.join().unwrap().stop, LineStop::Cancelled);
+        }
+        assert!(neighbour.join().unwrap().iter().all(|tried| look(tried) == look(&peace)));
+    });
+    assert_eq!(lab.info().workers_lost, 0);
+    assert_eq!(look(&support::all(&lab, &good)[39]), look(&peace));
 }

@@ -251,3 +251,52 @@ fn a_tree_is_carried_checked_rebuilt_and_taken_apart() {
     }
     assert!(!bed.files().iter().any(|name| name.starts_with("x.")));
 }
+
+#[test]
+fn what_can_not_be_read_or_written_is_said_before_anything_is_done() {
+    let bed = Bed::new();
+    bed.record("game.movie", 5, 40);
+    bed.expect(0, "state save game.movie -o game.state");
+    bed.expect(0, "tree save game.movie -o game.tree");
+    let ran = bed.expect(2, "state load game.state -o one --save ./one");
+    assert!(ran.err.contains("same file"), "{}", ran.err);
+    let ran = bed.expect(2, "tree save game.movie --at 99999 -o x.tree");
+    assert!(ran.err.contains("game.movie") && ran.err.contains("99999"), "{}", ran.err);
+    fs::create_dir(bed.path("folder")).expect("a directory");
+    let fifo = rustix::fs::mknodat(
+        rustix::fs::CWD,
+        bed.path("pipe"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    );
+    fifo.expect("a pipe");
+    for file in ["folder", "pipe", "/dev/zero"] {
+        for command in [
+            "state info F",
+            "state load F",
+            "state movie F -o x.movie",
+            "state save F -o x.state",
+            "tree info F",
+            "tree check F",
+            "tree save F -o x.tree",
+            "tree rebuild F -o x.tree",
+            "tree movie F --machine 1 -o x.movie",
+            "movie info F",
+            "movie verify F",
+            "movie keys F",
+        ] {
+            let ran = bed.expect(2, &command.replace('F', file));
+            assert!(ran.err.contains("not a regular file"), "{command} of {file}: {}", ran.err);
+        }
+    }
+    for command in ["tree info game.state", "tree check game.state"] {
+        let ran = bed.expect(3, command);
+        assert!(ran.err.contains("not a tree that can be used"), "{command}: {}", ran.err);
+    }
+    let ran = bed.expect(3, "state info game.tree");
+    assert!(ran.err.contains("not a save state that can be used"), "{}", ran.err);
+    let help = bed.expect(0, "tree rebuild --help").out;
+    assert!(help.contains("tree") && !help.contains("movie") && !help.contains("save state"), "{help}");
+    assert!(!bed.files().iter().any(|name| name.starts_with("x.") || name == "one"));
+}
