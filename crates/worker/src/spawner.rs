@@ -161,7 +161,6 @@ impl Spawner {
 }
 
 /// Where a program lies. Workers start in another folder, and without a search path.
-#[expect(clippy::disallowed_methods, reason = "where an executable lies reaches no machine")]
 fn located(program: &Path) -> PathBuf {
     if program.components().nth(1).is_some() {
         return std::path::absolute(program).unwrap_or_else(|_| program.to_owned());
