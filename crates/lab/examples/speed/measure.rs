@@ -61,14 +61,14 @@ fn keys(seed: u64, count: usize) -> Vec<u8> {
 /// The state that all lines start from.
 fn somewhere(lab: &Lab) -> Result<State, Box<dyn Error>> {
     let start = lab.begin(PowerOn::from_seed(Seed(SEED)))?;
-    let lead = Try::keys(&start, &keys(SEED, LEAD)).kept();
+    let lead = Try::keys(&start, keys(SEED, LEAD)).kept();
     Ok(lab.try_lines(&[lead], &Control::default())?.remove(0).state.ok_or("the lead ends the game")?)
 }
 
 /// What a call waits while others use the workers. `lines` are those of each of two batches.
 pub(crate) fn shares(lab: &Lab, lines: usize) -> Result<ShareFigures, Box<dyn Error>> {
     let from = somewhere(lab)?;
-    let batch: Vec<Try> = (0..lines as u64).map(|kind| Try::keys(&from, &keys(kind, KEYS)).framed()).collect();
+    let batch: Vec<Try> = (0..lines as u64).map(|kind| Try::keys(&from, keys(kind, KEYS)).framed()).collect();
     let run = || {
         let began = now();
         for part in batch.chunks(BATCH) {
@@ -146,7 +146,7 @@ fn now() -> Instant {
 }
 
 fn pooled(lab: &Lab, from: &State, workers: usize, lines: usize, keep: bool) -> Result<f64, Box<dyn Error>> {
-    let kinds: Vec<Try> = (0..KINDS).map(|kind| Try::keys(from, &keys(kind, KEYS)).framed()).collect();
+    let kinds: Vec<Try> = (0..KINDS).map(|kind| Try::keys(from, keys(kind, KEYS)).framed()).collect();
     let kind = |number: usize| kinds[number % kinds.len()].clone();
     let batches: Vec<Vec<Try>> = (0..lines)
         .step_by(BATCH)

@@ -9,7 +9,7 @@ pub(crate) fn lines_are_what_machines_do() {
     let lab = lab(|_| {});
     for seed in 0..4 {
         let start = begin(&lab, seed);
-        let somewhere = all(&lab, &[Try::keys(&start, &keys(seed, 300)).kept()]).remove(0).state.unwrap();
+        let somewhere = all(&lab, &[Try::keys(&start, keys(seed, 300)).kept()]).remove(0).state.unwrap();
         let tries: Vec<Try> = (0..40)
             .map(|n| {
                 let from = if n % 2 == 0 { &start } else { &somewhere };
@@ -65,7 +65,7 @@ pub(crate) fn a_chain_and_a_fan_load_and_go() {
     let line = keys(3, 300);
     let mut chain = vec![root.clone()];
     for key in &line {
-        let next = all(&lab, &[Try::keys(&chain[chain.len() - 1], &[*key]).kept()]).remove(0);
+        let next = all(&lab, &[Try::keys(&chain[chain.len() - 1], [*key]).kept()]).remove(0);
         chain.push(next.state.unwrap());
     }
     for at in [1, 8, 9, 64, 150, 299] {
@@ -74,7 +74,7 @@ pub(crate) fn a_chain_and_a_fan_load_and_go() {
         let rest = [state, &twin].map(|from| all(&lab, &[Try::keys(from, &line[at..]).framed()]).remove(0));
         assert_eq!(look(&rest[0]), look(&rest[1]), "boundary {at}");
     }
-    let fan: Vec<Try> = (0..1_000).map(|n| Try::keys(&chain[200], &keys(n, 1 + n as usize % 12)).kept()).collect();
+    let fan: Vec<Try> = (0..1_000).map(|n| Try::keys(&chain[200], keys(n, 1 + n as usize % 12)).kept()).collect();
     let fan = all(&lab, &fan);
     for tried in fan.iter().step_by(97) {
         let state = tried.state.as_ref().unwrap();
@@ -89,7 +89,7 @@ pub(crate) fn everything_is_given_back() {
     let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     let root = begin(&lab, 4);
     let round = |count: u64| {
-        let tries: Vec<Try> = (0..count).map(|n| Try::keys(&root, &keys(n, 20)).kept().framed()).collect();
+        let tries: Vec<Try> = (0..count).map(|n| Try::keys(&root, keys(n, 20)).kept().framed()).collect();
         all(&lab, &tries).len()
     };
     round(64);

@@ -122,13 +122,13 @@ fn lines(lab: &Lab) -> Vec<Try> {
     let mut tries = Vec::new();
     for seed in 0..4 {
         let start = begin(lab, seed);
-        let later = lab.try_lines(&[Try::keys(&start, &keys(seed, 200)).kept()], &Control::default()).unwrap();
+        let later = lab.try_lines(&[Try::keys(&start, keys(seed, 200)).kept()], &Control::default()).unwrap();
         let later = later[0].state.clone().unwrap();
         for n in 0..100_u64 {
             let from = if n % 2 == 0 { &start } else { &later };
             tries.push(match n % 10 {
                 9 => Try::policy(from, "walk", n.to_le_bytes(), 150).kept().framed(),
-                _ => Try::keys(from, &keys(seed * 100 + n, 20)).kept().framed(),
+                _ => Try::keys(from, keys(seed * 100 + n, 20)).kept().framed(),
             });
         }
     }

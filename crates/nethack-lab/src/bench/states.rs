@@ -123,7 +123,7 @@ fn explore(lab: &Lab, count: usize) -> Result<Vec<Reached>> {
             }
             reached.push((state, play));
         }
-        if reached.len() % (50 * LINES) == 0 {
+        if reached.len().is_multiple_of(50 * LINES) {
             let info = lab.info();
             eprintln!("  {} states, {} MB in the store", reached.len(), info.store_bytes >> 20);
         }
