@@ -1,6 +1,7 @@
 //! A source without an engine, and a client that speaks HTTP by hand.
 #![allow(dead_code, unreachable_pub, missing_docs, reason = "each test binary uses its part")]
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -173,15 +174,15 @@ pub fn get(viewer: &Viewer, path: &str) -> Answer {
     send(viewer, request.as_bytes()).expect("an answer")
 }
 
-/// Server-sent events as they come.
-pub struct Stream(BufReader<TcpStream>);
+/// Server-sent events as they come; the newest of each kind that was passed over, since kinds come in no set order.
+pub struct Stream(BufReader<TcpStream>, BTreeMap<String, String>);
 
 impl Stream {
     pub fn open(viewer: &Viewer, id: &str) -> Self {
         let mut stream = connect(viewer);
         let request = format!("GET /api/machines/{id}/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();
-        Self(BufReader::new(stream))
+        Self(BufReader::new(stream), BTreeMap::new())
     }
 
     /// What comes within a while, besides the line that ends the last event.
@@ -192,20 +193,25 @@ impl Stream {
         lines.lines().filter(|line| line.starts_with("event")).collect()
     }
 
-    /// The next event of a kind: its data.
+    /// The next event of a kind, or the one that came while another kind was waited for: its data.
     pub fn next(&mut self, kind: &str) -> serde_json::Value {
+        let parsed = |data: &str| serde_json::from_str(data).unwrap_or_else(|error| panic!("{error}: {data}"));
+        if let Some(data) = self.1.remove(kind) {
+            return parsed(&data);
+        }
         let mut line = String::new();
-        let wanted = format!("event: {kind}");
         loop {
             line.clear();
             assert!(self.0.read_line(&mut line).expect("an event in time") > 0, "the stream ended");
             assert!(!line.starts_with(':'), "nothing comes but heartbeats");
-            if line.trim_end() == wanted {
-                line.clear();
-                self.0.read_line(&mut line).unwrap();
-                let data = line.strip_prefix("data: ").expect("data");
-                return serde_json::from_str(data).unwrap_or_else(|error| panic!("{error}: {data}"));
+            let Some(found) = line.trim_end().strip_prefix("event: ").map(str::to_owned) else { continue };
+            line.clear();
+            self.0.read_line(&mut line).unwrap();
+            let data = line.strip_prefix("data: ").expect("data");
+            if found == kind {
+                return parsed(data);
             }
+            self.1.insert(found, data.to_owned());
         }
     }
 }
