@@ -2,11 +2,17 @@
 
 import os
 import pathlib
+import signal
 
 import numpy as np
 import pytest
 
 import nethack_lab
+
+# Whoever runs the tests in the background of a shell passes on that interrupts are ignored; those who are started here
+# must not.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SCREENS = ("tty_chars", "tty_colors", "tty_cursor")
 
