@@ -57,7 +57,7 @@ pub(crate) enum Command {
     Nle(crate::nle_games::NleCommand),
     /// Tell what the engine is, or write it to a file
     Rom(RomOptions),
-    /// Measure keys, states, lines through workers and seeks, beside the peers; takes about two minutes
+    /// Measure keys, states, lines through workers and seeks, beside the peers; takes about a minute
     Bench(BenchOptions),
     /// Host a machine (internal)
     #[command(hide = true)]

@@ -4,7 +4,7 @@ use super::{Drive, Try};
 
 /// The most work that goes to a worker at once, in keys of common play: some milliseconds, which is what a call that
 /// wants the worker waits at most. A single line may be longer.
-const COST_MAX: u64 = 1_024;
+const COST_MAX: u64 = 336;
 /// The least that is worth a message, where there is more.
 const COST_MIN: u64 = 48;
 /// The most bytes of lines that go to a worker at once, well below what a message may have.
