@@ -29,6 +29,56 @@ pub(crate) enum Code {
 }
 
 impl Code {
+    /// All of them, in the order of the documents.
+    pub(crate) const ALL: [Self; 19] = [
+        Self::NoGame,
+        Self::GameActive,
+        Self::GameOver,
+        Self::UnknownMachine,
+        Self::Stale,
+        Self::WrongPending,
+        Self::InvalidKey,
+        Self::InvalidSelection,
+        Self::InvalidResponse,
+        Self::InvalidArgument,
+        Self::InvalidSeed,
+        Self::LimitExceeded,
+        Self::Busy,
+        Self::RomMismatch,
+        Self::RefusedPath,
+        Self::FileExists,
+        Self::EngineFailure,
+        Self::Disabled,
+        Self::Cancelled,
+    ];
+
+    /// When it is told, for the reference.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Self::NoGame => "There is no main machine yet: `new_game` makes one.",
+            Self::GameActive => "A game runs that would be lost: end it with `quit_game`, or fork.",
+            Self::GameOver => "The machine's game has ended; it can be looked at.",
+            Self::UnknownMachine => "There is no machine of this id, or no longer.",
+            Self::Stale => {
+                "The call was decided on an older revision; the error tells the newest and what was pressed since."
+            }
+            Self::WrongPending => "The game waits for something else; the error tells what.",
+            Self::InvalidKey => "There is no key of this name.",
+            Self::InvalidSelection => "The menu has no such entry, or doesn't take it so.",
+            Self::InvalidResponse => "The prompt doesn't take this answer.",
+            Self::InvalidArgument => "`error.field` is missing, unknown, of another type or out of bounds.",
+            Self::InvalidSeed => "It is no number from 0 to 2^64-1.",
+            Self::LimitExceeded => "More than a limit of this server allows; `info` tells the limits.",
+            Self::Busy => "Too many calls wait for this machine, or no worker is free.",
+            Self::RomMismatch => "It was made with another ROM; both are named.",
+            Self::RefusedPath => "The name is none: letters, digits, `_` and `-`, 1 to 64 of them.",
+            Self::FileExists => "A file of this name is there; nothing is ever overwritten.",
+            Self::EngineFailure => "A worker or the engine failed; the machine stands at its last boundary.",
+            Self::Disabled => "The server was started without what this needs; the error says how.",
+            Self::Cancelled => "The client or another call ended it; what was pressed by then stays.",
+        }
+    }
+
     /// The word for it in results.
     pub(crate) fn word(self) -> &'static str {
         match self {

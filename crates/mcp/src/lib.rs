@@ -66,10 +66,12 @@ mod files;
 mod names;
 mod operations;
 mod output;
+mod reference;
 mod roster;
 mod schema;
 mod session;
 
 pub use options::{Begin, McpLimits, McpOptions, ServeError, StartViewer};
+pub use reference::reference;
 pub use roster::Roster;
 pub use serve::serve_stdio;

@@ -57,6 +57,8 @@ pub(crate) struct Tool {
     pub(crate) effect: Effect,
     pub(crate) input: Schema,
     pub(crate) output: Schema,
+    /// The groups of fields of its results, in full.
+    pub(crate) result: &'static [&'static [Field]],
     run: fn(Arguments, &Session, &Call<'_>) -> Result<Reply, Failure>,
 }
 
@@ -70,6 +72,7 @@ impl Tool {
             effect: T::EFFECT,
             input: schema::of_arguments::<T>(),
             output: schema::of_result(T::RESULT, told_elsewhere(T::NAME)),
+            result: T::RESULT,
             run: |given, session, call| arguments::read::<T>(given)?.call(session, call),
         }
     }
