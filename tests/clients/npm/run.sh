@@ -1,23 +1,24 @@
 #!/bin/sh
-# Lists and calls the tools with the inspector's command line from npm, its strict schema lint on. Run by hand:
-#   tests/clients/inspector.sh [EXECUTABLE]
-# The inspector and the newer Node that it wants go to target/clients-node; nothing is written to the tree.
+# Runs a session with npm's MCP client, and lists and calls the tools with the inspector's command line, its strict schema
+# lint on. Usage: tests/clients/npm/run.sh [EXECUTABLE]
+# The packages, among them the newer Node that the inspector wants, go to target/clients-npm; nothing is written to the tree.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
+root=$(cd "$here/../../.." && pwd)
 program=${1:-$root/target/release/nethack-lab}
 if [ ! -x "$program" ]; then
     echo "no executable at $program: build one, or give its path" >&2
     exit 2
 fi
 program=$(cd "$(dirname "$program")" && pwd)/$(basename "$program")
-folder=${CARGO_TARGET_DIR:-$root/target}/clients-node
+folder=${CARGO_TARGET_DIR:-$root/target}/clients-npm
 mkdir -p "$folder"
-cd "$folder"
-if [ ! -x node_modules/.bin/mcp-inspector ]; then
-    [ -f package.json ] || echo '{"private":true}' > package.json
-    npm install --silent --no-fund --no-audit node@22 @modelcontextprotocol/inspector@2.12
+if ! cmp -s "$here/package.json" "$folder/package.json" || [ ! -d "$folder/node_modules" ]; then
+    cp "$here/package.json" "$folder/package.json"
+    npm install --prefix "$folder" --silent --no-fund --no-audit
 fi
+cp "$here/session.mjs" "$folder/"
+cd "$folder"
 PATH=$folder/node_modules/.bin:$PATH
 passed=0
 failed=0
@@ -38,6 +39,7 @@ expect() {
     fi
 }
 
+node session.mjs "$program" || failed=1
 expect 0 fork_adopt --method tools/list --strict
 expect 0 rom_id --method tools/call --tool-name info
 expect 0 'Dlvl:1' --method tools/call --tool-name observe
