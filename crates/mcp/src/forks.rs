@@ -9,10 +9,11 @@ use crate::batch::{BatchParts, OnMoreArgument, SegmentArgument};
 use crate::failure::{Code, Failure};
 use crate::game::drawn_seed;
 use crate::layers::{self, Layer, Want};
-use crate::play::{PLAYED, run_batch};
+use crate::play::{Order, PLAYED, run_batch};
 use crate::reply::{self, Call, LAYERS, RUNNING, Reply, STANDING};
 use crate::schema::{Field, Kind};
 use crate::session::Session;
+use crate::stops::StopArgument;
 use crate::tool::{Effect, ToolArguments};
 
 /// Which random numbers a fork draws.
@@ -141,6 +142,8 @@ pub(crate) struct ForkRun {
     #[schemars(range(min = 1, max = 1000000))]
     turns_max: Option<u64>,
     force: Option<bool>,
+    #[schemars(with = "Option<Vec<serde_json::Map<String, Value>>>")]
+    stop: Option<Vec<StopArgument>>,
     #[schemars(with = "Option<Vec<String>>")]
     layers: Option<Vec<Layer>>,
 }
@@ -164,7 +167,8 @@ impl ToolArguments for ForkRun {
         };
         let batch = parts.batch(session.limits.fork_run_keys)?;
         let fork = session.fork(&self.fork)?;
-        run_batch(session, call, fork, (self.revision, &batch, self.layers), Urgency::Bulk)
+        let order = Order { revision: self.revision, batch: &batch, stop: self.stop, layers: self.layers };
+        run_batch(session, call, fork, order, Urgency::Bulk)
     }
 }
 

@@ -26,6 +26,7 @@ const INFO: &[Field] = &[
     ("power_on", Kind::Object, "What the main machine was powered on with; new_game takes these again."),
     ("journal", Kind::Text, ""),
     ("forks", Kind::Integer, ""),
+    ("breakpoints", Kind::Integer, ""),
     ("movies_dir", Kind::Text, ""),
     ("out_dir", Kind::Text, ""),
     ("resumed", Kind::Object, ""),
@@ -71,6 +72,7 @@ impl ToolArguments for Info {
                 main.as_ref().and_then(|main| main.journal.as_ref()).map(|path| path.display().to_string()),
             )
             .with("forks", session.names().fork_count())
+            .with("breakpoints", session.breakpoints().count())
             .with("movies_dir", session.movies.as_ref().map(|path| path.display().to_string()))
             .with("out_dir", session.out_dir.as_ref().map(|path| path.display().to_string()))
             .with("resumed", session.resumed.clone())

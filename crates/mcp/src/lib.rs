@@ -42,6 +42,7 @@ mod shape;
 mod catalogue;
 mod tool;
 
+mod breakpoints;
 mod compare;
 mod export;
 mod forks;
@@ -54,7 +55,10 @@ mod prompts;
 mod accept;
 mod answer;
 mod batch;
+mod condition;
 mod menu;
+mod sighting;
+mod stops;
 
 mod changes;
 mod layers;

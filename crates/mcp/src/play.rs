@@ -1,7 +1,7 @@
-use lab::{MachineId, Revision, RunReport, Urgency};
+use lab::{MachineId, Revision, RunReport, Stop, Urgency};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use wire::{Batch, Key, OnMore, Segment};
+use wire::{Batch, Frame, Key, OnMore, Segment};
 
 use crate::accept;
 use crate::answer::what_answers;
@@ -11,6 +11,7 @@ use crate::layers::{self, Layer, Want};
 use crate::reply::{self, Call, LAYERS, REPORT, RUNNING, Reply, STANDING};
 use crate::schema::Field;
 use crate::session::Session;
+use crate::stops::{StopArgument, Stops};
 use crate::tool::{Effect, ToolArguments};
 
 /// What every tool that presses keys gives.
@@ -113,11 +114,14 @@ pub(crate) struct RunKeys {
     segments: Option<Vec<SegmentArgument>>,
     /// What to do at a --More-- or a page of text between keys: stop (default) or dismiss.
     on_more: Option<OnMoreArgument>,
-    /// Stop once so many turns have passed; looked at between keys.
+    /// Stop once so many turns have passed. Looked at between keys: one that takes many turns (20s, travel) is not cut.
     #[schemars(range(min = 1, max = 1000000))]
     turns_max: Option<u64>,
     /// Send every key whatever the game waits for.
     force: Option<bool>,
+    /// Conditions that stop this batch too, each as breakpoint_add takes it.
+    #[schemars(with = "Option<Vec<serde_json::Map<String, serde_json::Value>>>")]
+    stop: Option<Vec<StopArgument>>,
     /// What to show, as in observe.
     #[schemars(with = "Option<Vec<String>>")]
     layers: Option<Vec<Layer>>,
@@ -146,7 +150,8 @@ impl ToolArguments for RunKeys {
         };
         let batch = parts.batch(session.limits.run_keys)?;
         let machine = session.machine(self.machine.as_deref())?;
-        run_batch(session, call, machine, (self.revision, &batch, self.layers), Urgency::Interactive)
+        let order = Order { revision: self.revision, batch: &batch, stop: self.stop, layers: self.layers };
+        run_batch(session, call, machine, order, Urgency::Interactive)
     }
 }
 
@@ -155,11 +160,31 @@ pub(crate) fn run_batch(
     session: &Session,
     call: &Call<'_>,
     machine: MachineId,
-    (revision, batch, layers): (u64, &Batch, Option<Vec<Layer>>),
+    order: Order<'_>,
     urgency: Urgency,
 ) -> Result<Reply, Failure> {
-    session.ready(machine, revision)?;
+    let Order { revision, batch, stop, layers } = order;
+    let stops = Stops::of(session, machine, stop)?;
+    let snapshot = session.ready(machine, revision)?;
     let want = want_since(session, layers, machine, revision);
-    let run = send(session, call, machine, revision, batch, urgency)?;
-    Ok(reply::report(session, &run, &keys_of(batch), &want))
+    call.works_on(session, machine);
+    let lookout = stops.lookout(&snapshot.frame)?;
+    let see = |frame: &Frame| lookout.see(frame);
+    let mut control = call.control(urgency);
+    if !stops.is_empty() {
+        control.stop_when = Some(&see);
+    }
+    let run = session.lab.run(machine, Revision(revision), batch, &control);
+    let run = run.map_err(|error| session.failure(error, Some(machine)))?;
+    let sprung = lookout.sprung().filter(|_| run.stop == Stop::Condition);
+    let breakpoint = sprung.map(|sprung| stops.told(&sprung));
+    Ok(reply::report(session, &run, &keys_of(batch), &want).with("breakpoint", breakpoint))
+}
+
+/// What a batch call asks for.
+pub(crate) struct Order<'a> {
+    pub(crate) revision: u64,
+    pub(crate) batch: &'a Batch,
+    pub(crate) stop: Option<Vec<StopArgument>>,
+    pub(crate) layers: Option<Vec<Layer>>,
 }

@@ -131,8 +131,9 @@ pub(crate) const REPORT: &[Field] = &[
     ("unsent", Kind::Integer, "Keys of the call that were not."),
     ("unsent_keys", Kind::Texts, "The first of those."),
     ("dismissed", Kind::Integer, "ENTERs sent beside them, for on_more dismiss."),
-    ("stop", Kind::Text, "done, not_accepted, ended, turns, input_limit, cancelled, no_room or lost."),
+    ("stop", Kind::Text, "done, not_accepted, ended, turns, breakpoint, input_limit, cancelled, no_room or lost."),
     ("turns", Kind::Integer, "Turns that passed."),
+    ("breakpoint", Kind::Object, "The id, or the index in stop, and what happened."),
     ("lost", Kind::Object, "The key that killed its workers; it was not pressed."),
     ("workers_replaced", Kind::Integer, ""),
 ];
@@ -246,7 +247,7 @@ pub(crate) fn stop_word(stop: &Stop) -> &'static str {
         Stop::Batch(StopReason::InputLimit) => "input_limit",
         Stop::Batch(StopReason::Policy) => "policy",
         Stop::Cancelled => "cancelled",
-        Stop::Condition => "condition",
+        Stop::Condition => "breakpoint",
         Stop::NoRoom => "no_room",
         Stop::Lost { .. } => "lost",
     }

@@ -6,6 +6,7 @@ use lab::{Cancel, Lab, LabError, Lifecycle, MachineId, Resumed, Revision, Snapsh
 use serde_json::{Map, Value, json};
 use wire::Frame;
 
+use crate::breakpoints::Breakpoints;
 use crate::failure::{Code, Failure, key_names};
 use crate::names::{MAIN, Names};
 use crate::operations::Operations;
@@ -28,6 +29,7 @@ pub(crate) struct Session {
     /// Held while a game begins, so that two calls can't both find the place free.
     pub(crate) beginning: Mutex<()>,
     names: Mutex<Names>,
+    breakpoints: Mutex<Breakpoints>,
     frames: Mutex<VecDeque<(MachineId, Revision, Arc<Frame>)>>,
     calls: Mutex<Calls>,
 }
@@ -50,6 +52,7 @@ impl Session {
             operations: Operations::default(),
             beginning: Mutex::default(),
             names: Mutex::default(),
+            breakpoints: Mutex::default(),
             frames: Mutex::default(),
             calls: Mutex::default(),
         }
@@ -57,6 +60,10 @@ impl Session {
 
     pub(crate) fn names(&self) -> MutexGuard<'_, Names> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn breakpoints(&self) -> MutexGuard<'_, Breakpoints> {
+        self.breakpoints.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The machine of a name; `main` where none is given.
