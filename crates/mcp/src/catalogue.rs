@@ -17,6 +17,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool::of::<crate::forks::ForkCreate>(),
         Tool::of::<crate::forks::ForkRun>(),
         Tool::of::<crate::compare::ForkDiff>(),
+        Tool::of::<crate::tries::TryLines>(),
         Tool::of::<crate::forks::ForkAdopt>(),
         Tool::of::<crate::forks::ForkDelete>(),
         Tool::of::<crate::forks::ForkList>(),

@@ -81,10 +81,6 @@ impl Watch {
         Ok(Self { conditions })
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.conditions.is_empty()
-    }
-
     /// The first of the conditions that holds for a key.
     pub(crate) fn look(&self, before: &Frame, after: &Frame) -> Option<Sprung> {
         let mut conditions = self.conditions.iter().enumerate();

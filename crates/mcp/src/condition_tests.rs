@@ -251,5 +251,5 @@ fn the_first_of_several_is_told() {
     let conditions = vec![Condition::LevelChange, Condition::HpBelow(5), Condition::Turn(11)];
     let sprung = Watch::new(conditions).unwrap().look(&before, &after).unwrap();
     assert_eq!((sprung.index, sprung.what["hp"].clone()), (1, json!(3)));
-    assert!(Watch::default().is_empty() && Watch::default().look(&before, &after).is_none());
+    assert!(Watch::default().look(&before, &after).is_none());
 }

@@ -109,7 +109,7 @@ impl ToolArguments for ForkCreate {
 }
 
 /// Refuses more forks than there may be.
-fn check_room(session: &Session, more: usize) -> Result<(), Failure> {
+pub(crate) fn check_room(session: &Session, more: usize) -> Result<(), Failure> {
     let (now, max) = (session.names().fork_count(), session.limits.forks);
     if now + more <= max {
         return Ok(());

@@ -85,6 +85,7 @@ impl ToolArguments for Info {
                     "forks": limits.forks,
                     "run_keys": limits.run_keys,
                     "fork_run_keys": limits.fork_run_keys,
+                    "lines": limits.lines,
                     "inputs_per_machine": lab.limits.inputs,
                     "message_bytes": limits.message_bytes,
                     "wait_ms": u64::try_from(limits.wait.as_millis()).unwrap_or(u64::MAX),

@@ -77,10 +77,15 @@ impl Handler {
                 () = tokio::time::sleep_until(deadline), if !waits_on => break,
             }
         }
-        let id = self.session.operations.begin(tool.name);
+        let id = self.session.operations.begin(tool.name, &listener.cancel, listener.last);
         let (session, name) = (Arc::clone(&self.session), tool.name);
         tokio::spawn(async move {
-            let outcome = settle(name, work.await);
+            let outcome = loop {
+                tokio::select! {
+                    outcome = &mut work => break settle(name, outcome),
+                    Some(progress) = listener.progress.recv() => session.operations.progress(id, progress),
+                }
+            };
             session.operations.finish(id, outcome);
         });
         Ok(Reply::default().with("running", true).with("operation", format!("op{id}")))
@@ -102,10 +107,12 @@ struct Listener {
     cancel: Cancel,
     context: RequestContext<RoleServer>,
     told: Option<Instant>,
+    last: Option<Progress>,
 }
 
 impl Listener {
     async fn tell(&mut self, progress: Progress) {
+        self.last = Some(progress);
         let Some(token) = self.context.meta.get_progress_token() else { return };
         let now = Instant::now();
         if self.told.is_some_and(|told| now.duration_since(told) < PROGRESS_EVERY) {
@@ -162,7 +169,7 @@ impl ServerHandler for Handler {
         };
         let cancel = Cancel::default();
         let (sender, receiver) = mpsc::unbounded_channel();
-        let listener = Listener { progress: receiver, cancel: cancel.clone(), context, told: None };
+        let listener = Listener { progress: receiver, cancel: cancel.clone(), context, told: None, last: None };
         let work = self.start(index, request.arguments.unwrap_or_default(), &cancel, sender);
         Ok(result(self.wait(tool, work, listener).await).into())
     }

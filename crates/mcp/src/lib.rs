@@ -51,14 +51,19 @@ mod look;
 mod movies;
 mod play;
 mod prompts;
+mod tries;
 
 mod accept;
 mod answer;
 mod batch;
 mod condition;
 mod menu;
+mod rank;
 mod sighting;
 mod stops;
+mod tried;
+mod tries_run;
+mod watched;
 
 mod changes;
 mod layers;
@@ -79,3 +84,10 @@ pub use options::{Begin, McpLimits, McpOptions, ServeError, StartViewer};
 pub use reference::reference;
 pub use roster::Roster;
 pub use serve::serve_stdio;
+
+/// What the server's workers must have: the executable that serves as one passes them to `worker_main`, and makes them
+/// for nothing else.
+#[must_use]
+pub fn policies() -> Vec<Box<dyn lab::Policy>> {
+    vec![Box::new(watched::Watched::new())]
+}

@@ -1,9 +1,11 @@
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use lab::{Boundary, Revision, Snapshot, Urgency};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use wire::Frame;
 
 use crate::arguments::{size_within, within};
 use crate::failure::{Failure, key_names};
@@ -32,6 +34,8 @@ pub(crate) struct Observe {
     wait_ms: Option<u64>,
     /// The id of an operation whose result is wanted.
     operation: Option<String>,
+    /// True asks that operation to stop; what it has done stays.
+    cancel: Option<bool>,
     /// For `cells`: only this part of the terminal.
     rectangle: Option<Rectangle>,
     /// For cells, menu, window and messages: how many items at most.
@@ -57,7 +61,7 @@ impl ToolArguments for Observe {
         from 0; the map is on rows 1 to 21), map, cells (characters, colours and glyph numbers of a rectangle), status, \
         messages, inventory, menu (entries of all pages, with the ids that select_menu takes), window (all lines of an \
         open text), changes (rows and fields that differ since since_revision). pending is always there. wait_ms waits \
-        for a change past since_revision, or for an operation.";
+        for a change past since_revision, or for an operation; cancel stops one.";
     const EFFECT: Effect = Effect::Reads;
     const RESULT: &'static [&'static [Field]] = &[STANDING, LAYERS, OPERATION];
 
@@ -69,6 +73,11 @@ impl ToolArguments for Observe {
         let limit = size_within("limit", self.limit, LIMIT_DEFAULT, 1, LIMIT_MAX)?;
         let offset = size_within("offset", self.offset, 0, 0, 1_000_000)?;
         let operation = self.operation.as_deref();
+        match (self.cancel, operation) {
+            (Some(true), Some(name)) => session.operations.cancel(name)?,
+            (Some(_), None) => return Err(Failure::argument("cancel", "`cancel` goes with `operation`")),
+            _ => {}
+        }
         let operation = operation.map(|name| session.operations.look(name, wait, || call.cancel.is_cancelled()));
         let operation = operation.transpose()?;
         let machine = match (&operation, session.machine(self.machine.as_deref())) {
@@ -163,13 +172,19 @@ pub(crate) struct History {
     /// The boundary to end before; the machine's own without it.
     #[schemars(range(min = 0))]
     to: Option<u64>,
-    /// What to show of the frame at `from`.
+    /// What to show of the frame at `from`, or of frames.
     #[schemars(with = "Option<Vec<String>>")]
     layers: Option<Vec<Layer>>,
+    /// True: the frame of each boundary, also of the last one on the last page; limit is then at most 100, 10 without it.
+    frames: Option<bool>,
     /// How many inputs at most.
     #[schemars(range(min = 1, max = 2000))]
     limit: Option<u64>,
 }
+
+/// How many frames a page of history holds.
+const FRAMES_MAX: u64 = 100;
+const FRAMES_DEFAULT: usize = 10;
 
 const HISTORY: &[Field] = &[
     ("from", Kind::Integer, ""),
@@ -177,13 +192,14 @@ const HISTORY: &[Field] = &[
     ("next", Kind::Integer, "Where the next page begins, if there is one."),
     ("reseeds", Kind::Objects, ""),
     ("frame", Kind::Object, ""),
+    ("frames", Kind::Objects, "Each with its boundary and the layers."),
 ];
 
 impl ToolArguments for History {
     const NAME: &'static str = "history";
     const TITLE: &'static str = "Earlier inputs and frames";
     const TEXT: &'static str = "The inputs that a machine was given, in order, from a boundary on; with layers also the \
-        frame of boundary `from`, made again by replay. Changes nothing. To play on from an earlier boundary, call \
+        frame of boundary `from`, or all frames of the page, made again by replay. Changes nothing. To play on from an earlier boundary, call \
         fork_create with it.";
     const EFFECT: Effect = Effect::Computes;
     const RESULT: &'static [&'static [Field]] = &[STANDING, HISTORY, RUNNING];
@@ -192,7 +208,9 @@ impl ToolArguments for History {
         let machine = session.machine(self.machine.as_deref())?;
         let snapshot = session.snapshot(machine)?;
         let failed = |error| session.failure(error, Some(machine));
-        let limit = size_within("limit", self.limit, LIMIT_DEFAULT, 1, LIMIT_MAX)?;
+        let all_frames = self.frames == Some(true);
+        let (default, max) = if all_frames { (FRAMES_DEFAULT, FRAMES_MAX) } else { (LIMIT_DEFAULT, LIMIT_MAX) };
+        let limit = size_within("limit", self.limit, default, 1, max)?;
         let end = snapshot.boundary.0;
         let from = within("from", self.from, 0, end)?;
         let to = within("to", self.to.unwrap_or(end), from, end)?;
@@ -211,16 +229,32 @@ impl ToolArguments for History {
             .with("inputs", key_names(&keys))
             .with("next", (next < to).then_some(next))
             .with("reseeds", (!reseeds.is_empty()).then_some(reseeds));
-        if self.layers.is_some() {
-            let control = call.control(Urgency::Bulk);
-            let frame = session.lab.frame_at(machine, Boundary(from), &control).map_err(failed)?;
+        let control = call.control(Urgency::Bulk);
+        if all_frames {
+            // A boundary stands on the page that begins with it; the last has no page of its own.
+            let last = if next < to { next.saturating_sub(1).max(from) } else { next };
             let want = Want::of(self.layers);
-            let mut fields = layers::show(&frame, &want);
-            if want.has(Layer::Messages) {
-                fields.insert("messages".to_owned(), layers::messages(&frame.messages));
-            }
-            reply = reply.with("frame", Value::Object(fields));
+            let mut frames = Vec::new();
+            let walked = session.lab.walk(machine, Boundary(from)..=Boundary(last), &control, &mut |at, frame| {
+                frames.push(past(frame, &want, Some(at)));
+                ControlFlow::Continue(())
+            });
+            walked.map_err(failed)?;
+            reply = reply.with("frames", frames);
+        } else if self.layers.is_some() {
+            let frame = session.lab.frame_at(machine, Boundary(from), &control).map_err(failed)?;
+            reply = reply.with("frame", past(&frame, &Want::of(self.layers), None));
         }
         Ok(reply)
     }
+}
+
+/// The layers of an earlier frame.
+fn past(frame: &Frame, want: &Want, at: Option<Boundary>) -> Value {
+    let mut fields = layers::show(frame, want);
+    if want.has(Layer::Messages) {
+        fields.insert("messages".to_owned(), layers::messages(&frame.messages));
+    }
+    fields.insert("boundary".to_owned(), json!(at.map(|at| at.0)));
+    Value::Object(fields)
 }

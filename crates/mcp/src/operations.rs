@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use lab::{Cancel, Progress};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -23,6 +24,8 @@ struct State {
 #[derive(Debug)]
 struct Operation {
     tool: &'static str,
+    cancel: Cancel,
+    progress: Option<Progress>,
     result: Option<Result<Reply, Failure>>,
 }
 
@@ -34,13 +37,31 @@ impl Operations {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A call goes on; gives its id.
-    pub(crate) fn begin(&self, tool: &'static str) -> u64 {
+    /// A call goes on, with what it has told of its progress; gives its id.
+    pub(crate) fn begin(&self, tool: &'static str, cancel: &Cancel, progress: Option<Progress>) -> u64 {
         let mut state = self.state();
         state.last += 1;
         let id = state.last;
-        state.known.insert(id, Operation { tool, result: None });
+        state.known.insert(id, Operation { tool, cancel: cancel.clone(), progress, result: None });
         id
+    }
+
+    /// A call has come further.
+    pub(crate) fn progress(&self, id: u64, progress: Progress) {
+        if let Some(operation) = self.state().known.get_mut(&id) {
+            operation.progress = Some(progress);
+        }
+    }
+
+    /// Asks a call to stop; one that has is left as it is.
+    ///
+    /// # Errors
+    /// An id that is not known, or no more.
+    pub(crate) fn cancel(&self, name: &str) -> Result<(), Failure> {
+        let state = self.state();
+        let operation = id_of(name).and_then(|id| state.known.get(&id)).ok_or_else(|| unknown(name))?;
+        operation.cancel.cancel();
+        Ok(())
     }
 
     /// The result of a call is there.
@@ -69,20 +90,18 @@ impl Operations {
         wait: Duration,
         is_cancelled: impl Fn() -> bool,
     ) -> Result<(Value, Option<Reply>), Failure> {
-        let unknown = || {
-            let name: String = name.chars().take(40).collect();
-            Failure::argument("operation", format!("there is no operation {name:?}, or its result was forgotten"))
-        };
-        let id: u64 = name.strip_prefix("op").and_then(|digits| digits.parse().ok()).ok_or_else(unknown)?;
+        let id = id_of(name).ok_or_else(|| unknown(name))?;
         let until = Instant::now() + wait;
         let mut state = self.state();
         loop {
-            let operation = state.known.get(&id).ok_or_else(unknown)?;
+            let operation = state.known.get(&id).ok_or_else(|| unknown(name))?;
             let left = until.saturating_duration_since(Instant::now());
             match &operation.result {
                 Some(result) => return Ok(show(name, operation.tool, result)),
                 None if left.is_zero() || is_cancelled() => {
-                    return Ok((json!({"id": name, "tool": operation.tool, "state": "running"}), None));
+                    let progress = operation.progress.map(|told| json!({"done": told.done, "total": told.total}));
+                    let value = json!({"id": name, "tool": operation.tool, "state": "running", "progress": progress});
+                    return Ok((value, None));
                 }
                 None => {}
             }
@@ -90,6 +109,15 @@ impl Operations {
             (state, _) = self.finished.wait_timeout(state, slice).unwrap_or_else(PoisonError::into_inner);
         }
     }
+}
+
+fn id_of(name: &str) -> Option<u64> {
+    name.strip_prefix("op")?.parse().ok()
+}
+
+fn unknown(name: &str) -> Failure {
+    let name: String = name.chars().take(40).collect();
+    Failure::argument("operation", format!("there is no operation {name:?}, or its result was forgotten"))
 }
 
 fn show(name: &str, tool: &str, result: &Result<Reply, Failure>) -> (Value, Option<Reply>) {
@@ -108,13 +136,19 @@ mod tests {
     #[test]
     fn results_are_kept_until_there_are_many_newer_ones() {
         let operations = Operations::default();
-        let first = operations.begin("run");
+        let cancel = Cancel::default();
+        let first = operations.begin("run", &cancel, Some(Progress { done: 1, total: 9 }));
         let look = |name: &str| operations.look(name, Duration::ZERO, || false);
-        assert_eq!(look("op1").unwrap().0["state"], json!("running"));
+        assert_eq!(look("op1").unwrap().0["progress"], json!({"done": 1, "total": 9}));
+        operations.progress(first, Progress { done: 2, total: 9 });
+        let running = json!({"id": "op1", "tool": "run", "state": "running", "progress": {"done": 2, "total": 9}});
+        assert_eq!(look("op1").unwrap().0, running);
+        operations.cancel("op1").unwrap();
+        assert!(cancel.is_cancelled() && operations.cancel("op2").is_err() && operations.cancel("1").is_err());
         operations.finish(first, Ok(Reply::default().with("sent", 3)));
         assert_eq!(look("op1").unwrap().0["result"]["sent"], json!(3));
         for _ in 0..FINISHED_MAX {
-            let id = operations.begin("run");
+            let id = operations.begin("run", &cancel, None);
             operations.finish(id, Err(Failure::no_game()));
         }
         assert_eq!(look("op2").unwrap().0["error"]["code"], json!("NO_GAME"));

@@ -46,6 +46,8 @@ pub struct McpLimits {
     pub run_keys: usize,
     /// Keys in one `fork_run`.
     pub fork_run_keys: usize,
+    /// Lines in one `try_lines`; each has at most as many keys as a `run`.
+    pub lines: usize,
     /// Bytes of one message from the client.
     pub message_bytes: usize,
     /// How long a call waits for its result before it answers that the work goes on.
@@ -68,6 +70,7 @@ impl Default for McpLimits {
             forks: 1_024,
             run_keys: 3_600,
             fork_run_keys: wire::KEYS_MAX,
+            lines: 4_096,
             message_bytes: 1 << 20,
             wait: Duration::from_secs(10),
             inline_bytes: 16 << 10,

@@ -171,6 +171,11 @@ pub(crate) fn is_quit(snapshot: &Snapshot) -> bool {
     snapshot.lifecycle == Lifecycle::Aborted
 }
 
+/// Whether nothing can be pressed on a machine any more.
+pub(crate) fn is_over(snapshot: &Snapshot) -> bool {
+    matches!(snapshot.lifecycle, Lifecycle::Ended | Lifecycle::Aborted)
+}
+
 /// Where a machine stands.
 pub(crate) fn standing(session: &Session, snapshot: &Snapshot) -> Map<String, Value> {
     let value = json!({

@@ -11,6 +11,7 @@ use crate::failure::{Code, Failure, key_names};
 use crate::names::{MAIN, Names};
 use crate::operations::Operations;
 use crate::options::McpLimits;
+use crate::tried::TriedCalls;
 
 /// Frames that were shown, so that a later call can ask what has changed since.
 const FRAMES_KEPT: usize = 256;
@@ -30,6 +31,7 @@ pub(crate) struct Session {
     pub(crate) beginning: Mutex<()>,
     names: Mutex<Names>,
     breakpoints: Mutex<Breakpoints>,
+    tried: Mutex<TriedCalls>,
     frames: Mutex<VecDeque<(MachineId, Revision, Arc<Frame>)>>,
     calls: Mutex<Calls>,
 }
@@ -53,6 +55,7 @@ impl Session {
             beginning: Mutex::default(),
             names: Mutex::default(),
             breakpoints: Mutex::default(),
+            tried: Mutex::default(),
             frames: Mutex::default(),
             calls: Mutex::default(),
         }
@@ -64,6 +67,10 @@ impl Session {
 
     pub(crate) fn breakpoints(&self) -> MutexGuard<'_, Breakpoints> {
         self.breakpoints.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn tried(&self) -> MutexGuard<'_, TriedCalls> {
+        self.tried.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The machine of a name; `main` where none is given.
@@ -112,7 +119,7 @@ impl Session {
     /// `STALE`, `GAME_OVER`.
     pub(crate) fn ready(&self, machine: MachineId, revision: u64) -> Result<Snapshot, Failure> {
         let snapshot = self.current(machine, revision)?;
-        if matches!(snapshot.lifecycle, Lifecycle::Ended | Lifecycle::Aborted) {
+        if crate::reply::is_over(&snapshot) {
             let name = self.name_of(machine);
             return Err(Failure::game_over(&name).at(&name, &snapshot));
         }

@@ -131,6 +131,9 @@ pub(crate) struct McpLimitOptions {
     /// Keys in one `fork_run`
     #[arg(long, value_name = "N", default_value_t = 36_000)]
     pub(crate) fork_run_keys_max: usize,
+    /// Lines in one `try_lines`
+    #[arg(long, value_name = "N", default_value_t = 4_096)]
+    pub(crate) lines_max: usize,
     /// Inputs in one machine's line
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub(crate) inputs_max: u64,

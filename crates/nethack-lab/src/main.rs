@@ -32,7 +32,7 @@ use outcome::Outcome;
 fn main() -> ExitCode {
     // A worker closes all descriptors and takes the process over, so nothing may come before it.
     if std::env::args_os().nth(1).is_some_and(|word| word == "worker") {
-        return worker::worker_main(Vec::new());
+        return worker::worker_main(mcp::policies());
     }
     // A file that grows beyond the shell's limit is then an error of the write that we tell of, not our end.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());

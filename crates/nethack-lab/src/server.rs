@@ -62,6 +62,7 @@ fn server_options(setup: &Setup, options: command_line::McpOptions) -> anyhow::R
         forks: given.forks_max,
         run_keys: given.run_keys_max,
         fork_run_keys: given.fork_run_keys_max,
+        lines: given.lines_max,
         message_bytes: given.message_kib.saturating_mul(1 << 10),
         wait: Duration::from_millis(given.wait_ms),
         ..McpLimits::default()

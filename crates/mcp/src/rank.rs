@@ -1,0 +1,79 @@
+//! What lines are worth.
+
+use wire::{Boundary, Ended, Frame};
+
+use crate::failure::{Code, Failure};
+use crate::session::Session;
+
+/// Where a line has led to.
+#[expect(dead_code, reason = "what a script is shown")]
+pub(crate) struct Seen<'a> {
+    pub(crate) boundary: Boundary,
+    pub(crate) frame: &'a Frame,
+    pub(crate) ended: Option<&'a Ended>,
+}
+
+/// The worth of each, or why it has none.
+pub(crate) type Scores = Vec<Result<f64, String>>;
+
+/// The longest source of a score, in bytes.
+const SOURCE_BYTES_MAX: usize = 64 << 10;
+
+/// Refuses a source that can't be one.
+///
+/// # Errors
+/// `INVALID_ARGUMENT`.
+pub(crate) fn check(source: &str) -> Result<(), Failure> {
+    if source.is_empty() || source.len() > SOURCE_BYTES_MAX {
+        let given = source.len();
+        return Err(Failure::argument(
+            "score",
+            format!("argument `score` has {given} bytes: give 1 to {SOURCE_BYTES_MAX}"),
+        ));
+    }
+    Ok(())
+}
+
+/// Has a script say what each frame is worth.
+///
+/// # Errors
+/// `DISABLED`, as long as the server has no scripts.
+pub(crate) fn scores(_: &Session, _: &str, _: &[Seen<'_>]) -> Result<Scores, Failure> {
+    Err(Failure::new(Code::Disabled, "this server has no scripts: leave `score` out"))
+}
+
+/// A few numbers that say how many are spread.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Spread {
+    pub(crate) mean: f64,
+    /// The least, the tenth and the half from below, the tenth from above, the most.
+    pub(crate) quantiles: [f64; 5],
+}
+
+impl Spread {
+    /// Of these numbers; nothing where there are none. A quantile is the number at that rank, the nearest below.
+    pub(crate) fn of(mut numbers: Vec<f64>) -> Option<Self> {
+        numbers.sort_by(f64::total_cmp);
+        let last = numbers.len().checked_sub(1)?;
+        let at = |tenths: usize| numbers.get(last * tenths / 10).copied().unwrap_or_default();
+        // Means of halves don't overflow where a sum would.
+        let count = numbers.len() as f64;
+        let mean = numbers.iter().map(|number| number / count).sum();
+        Some(Self { mean, quantiles: [at(0), at(1), at(5), at(9), at(10)] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_spread() {
+        assert_eq!(Spread::of(Vec::new()), None);
+        assert_eq!(Spread::of(vec![4.0]), Some(Spread { mean: 4.0, quantiles: [4.0; 5] }));
+        let spread = Spread::of((0..=20).rev().map(f64::from).collect()).unwrap();
+        assert!((spread.mean - 10.0).abs() < 1e-9);
+        assert_eq!(spread.quantiles, [0.0, 2.0, 10.0, 18.0, 20.0]);
+        assert!(Spread::of(vec![f64::MAX, f64::MAX]).unwrap().mean.is_finite());
+    }
+}

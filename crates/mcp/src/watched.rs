@@ -1,0 +1,243 @@
+//! A batch with conditions, beside the machine: what the host would do with a frame after every key is done in the
+//! worker, where a frame costs next to nothing.
+
+use lab::{Policy, Sight};
+use serde::{Deserialize, Serialize};
+use wire::{Batch, Frame, Key, OnMore, PendingKind, StopReason, accepts};
+
+use crate::condition::{Condition, Sprung, Watch};
+
+/// The name of the policy.
+pub(crate) const WATCHED: &str = "watched-batch";
+
+/// The most prompts in a row that are dismissed; as many as a batch does without conditions.
+const DISMISSALS_IN_A_ROW_MAX: usize = 256;
+
+/// Presses the keys of a batch as the worker's own batches do, until a condition holds.
+#[derive(Default)]
+pub(crate) struct Watched {
+    /// The conditions as they were told, so that those of the next line need not be read again.
+    told: Vec<u8>,
+    watch: Watch,
+    steps: Vec<Step>,
+    dismisses: bool,
+    force: bool,
+    turns_max: Option<u64>,
+    course: Course,
+    before: Frame,
+}
+
+/// A key of a batch with what its segment says of it.
+struct Step {
+    key: Key,
+    expect: Option<PendingKind>,
+    is_first: bool,
+}
+
+/// How far a line has come.
+#[derive(Default)]
+struct Course {
+    has_begun: bool,
+    turn_before: i64,
+    used: usize,
+    in_a_row: usize,
+    stop: Option<StopReason>,
+    sprung: Option<Sprung>,
+}
+
+/// What the policy brings back.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct WatchedOutcome {
+    /// The batch's own keys that were pressed.
+    pub(crate) keys_used: usize,
+    /// Why it stopped, unless the game ended or a condition held.
+    pub(crate) stop: Option<StopReason>,
+    /// The condition that held.
+    pub(crate) sprung: Option<Sprung>,
+}
+
+/// What the policy is told: conditions, their length before them, and a batch.
+pub(crate) fn arguments(conditions: &[Condition], batch: &Batch) -> Result<Vec<u8>, postcard::Error> {
+    let conditions = postcard::to_stdvec(conditions)?;
+    let length = u32::try_from(conditions.len()).map_err(|_| postcard::Error::SerializeBufferFull)?;
+    let batch = postcard::to_stdvec(batch)?;
+    Ok([length.to_le_bytes().as_slice(), &conditions, &batch].concat())
+}
+
+/// The most keys that a batch presses with its dismissals. It bounds what a line may cost; more than one dismissal a key
+/// is rare.
+pub(crate) fn keys_max(batch: &Batch) -> u32 {
+    let dismissals = if batch.on_more == OnMore::Dismiss { batch.len() + 32 } else { 0 };
+    u32::try_from(batch.len() + dismissals + 1).unwrap_or(u32::MAX)
+}
+
+impl Watched {
+    /// The policy. It must be made before the worker is shut in: the first table of an expression's names asks the
+    /// system for random bytes.
+    pub(crate) fn new() -> Self {
+        let _ = crate::condition::expression("a");
+        Self::default()
+    }
+
+    fn learn(&mut self, told: &[u8]) -> Result<(), String> {
+        let (length, rest) = told.split_first_chunk::<4>().ok_or("no conditions")?;
+        let length = u32::from_le_bytes(*length) as usize;
+        let (conditions, batch) = rest.split_at_checked(length).ok_or("conditions that end early")?;
+        if self.told != conditions {
+            let read: Vec<Condition> = postcard::from_bytes(conditions).map_err(|error| error.to_string())?;
+            self.told.clear();
+            self.watch = Watch::new(read).map_err(|(index, reason)| format!("condition {index}: {reason}"))?;
+            self.told.extend_from_slice(conditions);
+        }
+        let batch: Batch = postcard::from_bytes(batch).map_err(|error| error.to_string())?;
+        let steps = batch.segments.iter().flat_map(|segment| {
+            let keys = segment.keys.iter().enumerate();
+            keys.map(|(index, &key)| Step { key, expect: segment.expect, is_first: index == 0 })
+        });
+        self.steps = steps.collect();
+        (self.dismisses, self.force) = (batch.on_more == OnMore::Dismiss, batch.force);
+        self.turns_max = batch.turns_max;
+        self.course = Course::default();
+        Ok(())
+    }
+
+    /// The next key, or the reason why there is none.
+    fn choose(&mut self, frame: &Frame) -> Result<Key, StopReason> {
+        let Course { used, in_a_row, turn_before, .. } = self.course;
+        let step = self.steps.get(used);
+        let turns = u64::try_from(frame.turn - turn_before).unwrap_or(0);
+        let is_late = step.is_some() && self.turns_max.is_some_and(|max| turns >= max);
+        if is_late && in_a_row == 0 {
+            return Err(StopReason::Turns);
+        }
+        let kind = frame.pending.as_ref().map(|pending| pending.kind);
+        let is_open = matches!(kind, Some(PendingKind::More | PendingKind::Window));
+        let is_meant = step.is_some_and(|step| step.expect == kind);
+        if self.dismisses && is_open && !is_meant && in_a_row < DISMISSALS_IN_A_ROW_MAX {
+            self.course.in_a_row += 1;
+            return Ok(Key::ENTER);
+        }
+        let Some(step) = step else { return Err(StopReason::Done) };
+        if is_late {
+            return Err(StopReason::Turns);
+        }
+        if !self.force && !step.is_meant(frame) {
+            return Err(StopReason::NotAccepted);
+        }
+        self.course.used += 1;
+        self.course.in_a_row = 0;
+        Ok(step.key)
+    }
+}
+
+impl Step {
+    fn is_meant(&self, frame: &Frame) -> bool {
+        let Some(pending) = &frame.pending else { return false };
+        let expected = self.expect == Some(pending.kind);
+        (expected || !self.is_first || self.expect.is_none()) && accepts(pending, self.key, expected)
+    }
+}
+
+impl Policy for Watched {
+    fn name(&self) -> &str {
+        WATCHED
+    }
+
+    fn begin(&mut self, arguments: &[u8]) -> Result<(), String> {
+        self.learn(arguments)
+    }
+
+    fn next(&mut self, sight: &Sight<'_>) -> Option<Key> {
+        let frame = sight.frame();
+        if self.course.has_begun {
+            self.course.sprung = self.watch.look(&self.before, frame);
+            if self.course.sprung.is_some() {
+                return None;
+            }
+        } else {
+            (self.course.has_begun, self.course.turn_before) = (true, frame.turn);
+        }
+        self.before.clone_from(frame);
+        match self.choose(frame) {
+            Ok(key) => Some(key),
+            Err(stop) => {
+                self.course.stop = Some(stop);
+                None
+            }
+        }
+    }
+
+    fn outcome(&mut self, _: &Sight<'_>) -> Vec<u8> {
+        let course = std::mem::take(&mut self.course);
+        let outcome = WatchedOutcome { keys_used: course.used, stop: course.stop, sprung: course.sprung };
+        serde_json::to_vec(&outcome).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::{Pending, Segment, Stage};
+
+    use super::*;
+
+    fn frame(turn: i64, kind: Option<PendingKind>) -> Frame {
+        let pending = kind.map(|kind| Pending {
+            kind,
+            stage: Stage::Play,
+            prompt: "?".to_owned(),
+            answers: "yn".to_owned(),
+            default: None,
+            capacity: None,
+            typed: String::new(),
+        });
+        Frame { turn, pending, ..Frame::default() }
+    }
+
+    fn batch(on_more: OnMore) -> Batch {
+        let choice = Segment { expect: Some(PendingKind::Choice), ..Segment::from_text("y").unwrap() };
+        Batch { segments: vec![Segment::from_text("ab").unwrap(), choice], on_more, force: false, turns_max: Some(9) }
+    }
+
+    #[test]
+    fn keys_are_chosen_as_batches_choose_them() {
+        use PendingKind::{Choice, Command, More};
+        let enter = Ok(Key::ENTER);
+        for (on_more, seen, last) in [
+            (OnMore::Stop, vec![(1, Command), (1, Command), (1, Choice), (1, Command)], Err(StopReason::Done)),
+            (OnMore::Stop, vec![(1, Command), (1, More)], Err(StopReason::NotAccepted)),
+            (OnMore::Stop, vec![(1, Command), (1, Command), (1, Command)], Err(StopReason::NotAccepted)),
+            (OnMore::Dismiss, vec![(1, Command), (1, More)], enter),
+            (OnMore::Dismiss, vec![(1, Command), (1, More), (1, More), (1, Command)], Ok(Key(b'b'))),
+            (OnMore::Stop, vec![(1, Command), (10, Command)], Err(StopReason::Turns)),
+            (OnMore::Stop, vec![(1, Command), (9, Command)], Ok(Key(b'b'))),
+            // What is being dismissed is dismissed to its end.
+            (OnMore::Dismiss, vec![(1, Command), (1, More), (10, More)], enter),
+            (OnMore::Dismiss, vec![(1, Command), (1, More), (10, Command)], Err(StopReason::Turns)),
+            (OnMore::Dismiss, vec![(1, Command), (1, Command), (1, Choice), (99, More)], enter),
+        ] {
+            let mut policy = Watched::new();
+            policy.learn(&arguments(&[], &batch(on_more)).unwrap()).unwrap();
+            policy.course.turn_before = 1;
+            let chosen: Vec<_> = seen.iter().map(|&(turn, kind)| policy.choose(&frame(turn, Some(kind)))).collect();
+            assert_eq!(chosen.last(), Some(&last), "{on_more:?} {seen:?}: {chosen:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_told_is_read_within_its_bounds() {
+        let mut policy = Watched::new();
+        let conditions = [Condition::Message { pattern: "a+".to_owned(), regex: true }, Condition::Turn(3)];
+        let good = arguments(&conditions, &batch(OnMore::Stop)).unwrap();
+        policy.begin(&good).unwrap();
+        assert_eq!(policy.steps.len(), 3);
+        for bad in [&b""[..], b"abc", b"\xff\xff\xff\xff", b"\x05\0\0\0abc", &good[..good.len() - 1], &good[..6]] {
+            assert!(policy.begin(bad).is_err(), "{bad:?}");
+        }
+        // A list that was refused is not taken for one that is known.
+        let broken = arguments(&[Condition::Message { pattern: "(".to_owned(), regex: true }], &batch(OnMore::Stop));
+        for _ in 0..2 {
+            assert!(policy.begin(&broken.clone().unwrap()).is_err());
+        }
+        policy.begin(&good).unwrap();
+    }
+}
