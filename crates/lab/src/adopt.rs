@@ -63,9 +63,12 @@ impl Lab {
     /// any machine of the same game, also a fork of a fork or a former tip, stays as it is; where it runs just now, its
     /// last boundary counts. A journal gets the inputs, so its movie still begins at power-on.
     ///
+    /// It may also be a machine of another game with an equal power-on record, such as one made from a save state file.
+    /// What its line holds beyond the common boundary is then replayed on the way: a file only says that it leads there.
+    ///
     /// # Errors
-    /// [`LabError::NotAFork`], [`LabError::LuckNeeded`], [`LabError::NothingToReplay`], other refusals; engine and
-    /// journal failures.
+    /// [`LabError::NotAFork`], [`LabError::LuckNeeded`], [`LabError::NothingToReplay`], [`LabError::Desync`] where
+    /// another game's line does not replay, other refusals; engine and journal failures.
     pub fn adopt(
         &self,
         machine: MachineId,
@@ -76,27 +79,36 @@ impl Lab {
     ) -> Result<Adoption, LabError> {
         let lab = &self.0;
         let (slot, other) = (lab.slot(machine)?, lab.slot(fork)?);
-        if machine == fork || slot.game != other.game {
+        if machine == fork || (slot.game != other.game && slot.power_on != other.power_on) {
             return Err(LabError::NotAFork { machine, fork });
         }
         let held = slot.take(Some(expected), lab.limits().queue)?;
         match mode {
-            AdoptMode::State { take_luck } => lab.adopt_state(&held, &other, take_luck),
+            AdoptMode::State { take_luck } => lab.adopt_state(&held, &other, take_luck, control),
             AdoptMode::Replay => lab.adopt_replay(&held, &other, control),
         }
     }
 }
 
 impl Inner {
-    fn adopt_state(&self, held: &Held<'_>, fork: &Slot, take_luck: bool) -> Result<Adoption, LabError> {
+    fn adopt_state(
+        &self,
+        held: &Held<'_>,
+        fork: &Slot,
+        take_luck: bool,
+        control: &Control<'_>,
+    ) -> Result<Adoption, LabError> {
         held.check_open()?;
         let slot = held.slot();
-        let (old, new) = (slot.tip(), fork.tip());
+        let (old, mut new) = (slot.tip(), fork.tip());
         let common = old.line.common(&new.line);
         if !take_luck && !new.line.reseeds_beyond(&old.line).is_empty() {
             return Err(LabError::LuckNeeded(fork.id));
         }
         self.check_machines(1)?;
+        if slot.game != fork.game {
+            new = self.replayed(slot, (&old, &new), common, control)?;
+        }
         let mut journal = held.journal();
         if let Some(journal) = journal.as_mut() {
             if journal.is_closed() {
@@ -137,6 +149,25 @@ impl Inner {
             parted: None,
             stop: Stop::Batch(StopReason::Done),
         })
+    }
+
+    /// The tip of another game's line, made again from the boundary that it has in common with ours.
+    fn replayed(
+        &self,
+        slot: &Slot,
+        (ours, theirs): (&Tip, &Tip),
+        common: Boundary,
+        control: &Control<'_>,
+    ) -> Result<Tip, LabError> {
+        let line = ours.line.prefix(common).followed_by(&theirs.line);
+        let tip = self.rebuild(&slot.power_on, &line, &ours.messages, control)?;
+        if tip.play != theirs.play || tip.ended != theirs.ended {
+            return Err(LabError::Desync { boundary: line.end() });
+        }
+        if tip.state.is_none() && tip.ended.is_none() {
+            return Err(self.store.full(0));
+        }
+        Ok(tip)
     }
 
     fn adopt_replay(&self, held: &Held<'_>, fork: &Slot, control: &Control<'_>) -> Result<Adoption, LabError> {

@@ -167,6 +167,11 @@ impl Journal {
         Ok(journal)
     }
 
+    /// Removes the file, best effort.
+    pub(crate) fn discard(self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+
     #[cfg(test)]
     pub(crate) fn fill_disk(&mut self, full: bool) {
         self.file.lines_left = full.then_some(0);

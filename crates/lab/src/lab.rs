@@ -152,8 +152,7 @@ impl Lab {
         held.end_journal()?;
         held.delete(self.0.new_revision());
         drop(held);
-        let mut machines = self.0.machines.write().unwrap_or_else(PoisonError::into_inner);
-        machines.remove(&machine);
+        self.0.remove(machine);
         Ok(())
     }
 }
@@ -214,6 +213,11 @@ impl Inner {
         check_count(machines.len(), slots.len(), self.limits().machines)?;
         machines.extend(slots.into_iter().map(|slot| (slot.id, slot)));
         Ok(())
+    }
+
+    /// Forgets a machine that was deleted.
+    pub(crate) fn remove(&self, machine: MachineId) {
+        self.machines.write().unwrap_or_else(PoisonError::into_inner).remove(&machine);
     }
 
     /// Takes in a machine whatever their number.

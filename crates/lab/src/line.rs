@@ -100,6 +100,28 @@ impl Line {
         }
     }
 
+    /// This line and what another, of which it is a beginning, holds from its end on. The other's checkpoints are left
+    /// out.
+    pub(crate) fn followed_by(mut self, other: &Self) -> Self {
+        let start = self.end();
+        let mut reseeds = other.reseeds.iter().filter(|reseed| reseed.at >= start).peekable();
+        let mut marks = other.marks().filter(|mark| mark.at >= start).peekable();
+        let mut steps = other.steps_from(start);
+        loop {
+            let at = self.end();
+            if let Some(reseed) = reseeds.next_if(|reseed| reseed.at == at) {
+                self.reseed(reseed.core, reseed.display);
+            }
+            if let Some(mark) = marks.next_if(|mark| mark.at == at) {
+                self.mark(mark.play, mark.state);
+            }
+            match steps.next() {
+                Some(step) => self.push(*step),
+                None => return self,
+            }
+        }
+    }
+
     /// Whether the state at its end should become a checkpoint. One after a reseed there would leave none before it.
     pub(crate) fn wants_checkpoint(&self) -> bool {
         self.trail.is_due(self.end()) && self.reseeds.last().is_none_or(|reseed| reseed.at < self.end())
@@ -254,6 +276,22 @@ mod tests {
                 })
                 .collect();
             assert_eq!(shown.join(" "), shape, "{text} from {from}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_and_what_follows_are_the_whole() {
+        for text in ["abc", "ab1c", "1ab", "ab1", "a1b2c3", "1", ""] {
+            let mut whole = line(text);
+            whole.mark(PlayDigest([1; 16]), StateDigest([1; 32]));
+            extend(&mut whole, "x4y");
+            whole.mark(PlayDigest([2; 16]), StateDigest([2; 32]));
+            for end in 0..=whole.end().0 {
+                let again = whole.prefix(Boundary(end)).followed_by(&whole);
+                assert_eq!((again.end(), again.common(&whole)), (whole.end(), whole.end()), "{text} at {end}");
+                assert_eq!(again.reseeds(), whole.reseeds(), "{text} at {end}");
+                assert!(again.marks().eq(whole.marks()), "{text} at {end}");
+            }
         }
     }
 

@@ -80,8 +80,14 @@ impl Inner {
             past,
         };
         let slot = Arc::new(Slot::new(origin, self.new_revision(), tip, journal));
-        self.insert(vec![Arc::clone(&slot)])?;
-        Ok(slot.snapshot())
+        match self.insert(vec![Arc::clone(&slot)]) {
+            Ok(()) => Ok(slot.snapshot()),
+            Err(error) => {
+                // Whoever goes on with the latest journal must not find one of a machine that never was.
+                slot.discard_journal();
+                Err(error)
+            }
+        }
     }
 
     /// The header of a movie that this lab writes.

@@ -207,6 +207,14 @@ impl Slot {
         account
     }
 
+    /// Removes the journal of a machine that was not taken in.
+    pub(crate) fn discard_journal(&self) {
+        let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(journal) = journal {
+            journal.discard();
+        }
+    }
+
     /// True for a machine that was forked from another, on which pressing keys is looking ahead.
     pub(crate) fn is_fork(&self) -> bool {
         self.lineage.is_some()

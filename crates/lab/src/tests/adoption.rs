@@ -1,7 +1,8 @@
-use wire::{Seed, StopReason};
+use wire::{Key, Seed, StopReason};
 
 use super::{look, power_on, run, text, toy};
-use crate::{AdoptMode, Control, LabError, Luck, Stop, Verdict};
+use crate::state_file::{Contents, write};
+use crate::{AdoptMode, Control, Lab, LabError, Luck, MachineId, StateFile, Stop, Verdict};
 
 const STATE: AdoptMode = AdoptMode::State { take_luck: false };
 const OTHER: Luck = Luck::Reseed { core: Seed(77), display: Seed(78) };
@@ -43,14 +44,69 @@ fn an_adopted_line_proves_itself_from_power_on() {
 fn what_is_no_fork_or_needs_luck_is_refused() {
     let (lab, _) = toy::lab(None, |_| {});
     let game = lab.new_game(power_on(1), false).unwrap();
-    let twin = lab.new_game(power_on(1), false).unwrap();
+    let other = lab.new_game(power_on(2), false).unwrap();
     let lucky = lab.fork(game.machine, None, OTHER, 1).unwrap().remove(0);
     let adopt = |fork, mode| lab.adopt(game.machine, game.revision, fork, mode, &Control::default()).unwrap_err();
-    assert!(matches!(adopt(twin.machine, STATE), LabError::NotAFork { .. }));
+    assert!(matches!(adopt(other.machine, STATE), LabError::NotAFork { .. }));
     assert!(matches!(adopt(game.machine, STATE), LabError::NotAFork { .. }));
     assert!(matches!(adopt(lucky.machine, STATE), LabError::LuckNeeded(_)));
     assert_eq!(lab.snapshot(game.machine).unwrap().revision, game.revision);
     assert_eq!(lab.machines().len(), 3);
+}
+
+/// A save state file of this machine whose movie says that this key was pressed at boundary 4 instead.
+fn forged(lab: &Lab, machine: MachineId, key: u8) -> Vec<u8> {
+    let bytes = lab.save_state(machine, None, &Control::default()).unwrap();
+    let file = StateFile::read(&bytes).unwrap();
+    let mut movie = movie::read(file.movie()).unwrap().movie;
+    movie.steps[4].key = Key(key);
+    let contents = Contents {
+        play: file.play(),
+        state: file.state(),
+        image_bytes: file.image_bytes(),
+        body: &file.body,
+        blobs: &file.blobs,
+    };
+    write(&movie.header, file.boundary(), &movie::export(&movie).unwrap(), &contents).unwrap()
+}
+
+#[test]
+fn a_loaded_state_of_the_same_power_on_is_adopted_if_its_line_replays() {
+    let folder = tempfile::tempdir().unwrap();
+    let (lab, _) = toy::lab(Some(folder.path()), |options| options.limits.chunk_keys = 4);
+    let control = Control::default();
+    for luck in [Luck::Same, OTHER] {
+        let game = lab.new_game(power_on(1), true).unwrap();
+        run(&lab, game.machine, "abc");
+        let fork = lab.fork(game.machine, None, luck, 1).unwrap().remove(0);
+        let ahead = run(&lab, fork.machine, &text(7, 20)).snapshot;
+        let old = run(&lab, game.machine, "xyz").snapshot;
+        let bytes = lab.save_state(fork.machine, None, &control).unwrap();
+        let lying = lab.load_state(&forged(&lab, fork.machine, b'L'), false, &control).unwrap();
+        let loaded = lab.load_state(&bytes, false, &control).unwrap();
+        assert_ne!(loaded.game, game.game);
+        let adopt =
+            |fork, take_luck| lab.adopt(game.machine, old.revision, fork, AdoptMode::State { take_luck }, &control);
+        if luck != Luck::Same {
+            assert_eq!(adopt(loaded.machine, false).unwrap_err(), LabError::LuckNeeded(loaded.machine));
+        }
+        assert_eq!(adopt(lying.machine, true).unwrap_err(), LabError::Desync { boundary: crate::Boundary(4) });
+        let unchanged = lab.snapshot(game.machine).unwrap();
+        assert_eq!((unchanged.revision, look(&unchanged)), (old.revision, look(&old)), "{luck:?}");
+        let done = adopt(loaded.machine, true).unwrap();
+        assert_eq!((done.common.0, done.inputs), (3, 20), "{luck:?}");
+        assert_eq!(look(&done.snapshot), look(&ahead), "{luck:?}");
+        assert_eq!(look(&lab.snapshot(done.old_tip.unwrap()).unwrap()), look(&old), "{luck:?}");
+        assert!(lab.diff(game.machine, fork.machine).unwrap().images_same, "{luck:?}");
+        let end = run(&lab, game.machine, "more").snapshot;
+        let journal = std::fs::read(end.journal.unwrap()).unwrap();
+        let report = lab.verify(&journal, None, &control).unwrap();
+        assert_eq!((report.verdict, report.inputs), (Verdict::Exact, end.boundary.0), "{luck:?}");
+        // A movie that lies is found out when it is replayed on main, too.
+        let replay = |fork| lab.adopt(game.machine, end.revision, fork, AdoptMode::Replay, &control);
+        let lied = replay(lying.machine);
+        assert!(lied.as_ref().is_ok_and(|done| done.inputs <= 2) || lied.is_err(), "{luck:?}: {lied:?}");
+    }
 }
 
 #[test]

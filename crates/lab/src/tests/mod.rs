@@ -6,6 +6,7 @@ mod forks;
 mod journals;
 mod lines;
 mod losses;
+mod replacing;
 mod reseeds;
 mod state_document;
 mod state_files;
