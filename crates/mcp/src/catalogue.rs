@@ -21,8 +21,14 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool::of::<crate::forks::ForkAdopt>(),
         Tool::of::<crate::forks::ForkDelete>(),
         Tool::of::<crate::forks::ForkList>(),
+        Tool::of::<crate::jumps::Seek>(),
+        Tool::of::<crate::jumps::Reset>(),
+        Tool::of::<crate::states::StateSave>(),
+        Tool::of::<crate::states::StateLoad>(),
+        Tool::of::<crate::screenshot::Screenshot>(),
         Tool::of::<crate::export::MovieExport>(),
         Tool::of::<crate::movies::MovieVerify>(),
+        Tool::of::<crate::movies::MovieOpen>(),
         Tool::of::<crate::game::QuitGame>(),
     ]
 }

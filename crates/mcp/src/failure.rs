@@ -132,8 +132,9 @@ impl Failure {
         Self::new(
             Code::GameOver,
             format!(
-                "the game of {name} is over: nothing can be pressed. new_game begins another; fork_create at an earlier \
-                 boundary goes back in this one, and fork_adopt takes that fork into main unless the game was quit"
+                "the game of {name} is over: nothing can be pressed. new_game or reset begins another; seek takes main \
+                 back to an earlier boundary of this one unless it was quit; so does fork_create, as a fork, and \
+                 fork_adopt takes that into main"
             ),
         )
     }
@@ -187,7 +188,12 @@ impl Failure {
                 Self::new(Code::GameActive, format!("the game of {} is not over", name(machine)))
             }
             LabError::NotAFork { machine, fork } => {
-                Self::argument("fork", format!("{} is not a fork of the game of {}", name(fork), name(machine)))
+                let (fork, machine) = (name(fork), name(machine));
+                let message = format!(
+                    "{fork} is no fork of the game of {machine}, nor was it powered on alike: state_save it, and \
+                     state_load into main goes on with it"
+                );
+                Self::argument("fork", message)
             }
             LabError::LuckNeeded(machine) => Self::argument(
                 "luck",
@@ -205,6 +211,13 @@ impl Failure {
                 format!("{} is at boundary {last}: there is no boundary {given}", name(machine)),
             ),
             LabError::Batch(error) => Self::from_batch(&error, "keys"),
+            LabError::NoState(_) => Self::new(Code::GameOver, "its end left no state to save: movie_export has it all"),
+            LabError::OtherRom(other) => {
+                let message = format!(
+                    "{other}: `nethack-lab state movie` takes it out, for movie_open under a ROM that plays the same"
+                );
+                Self::roms(message, &other.rom_id, &other.running_rom_id)
+            }
             LabError::Failed { machine, reason } => {
                 Self::new(Code::EngineFailure, format!("{} has failed: {reason}", name(machine)))
             }
@@ -221,8 +234,15 @@ impl Failure {
                     .with("nothing_sent", nothing_sent)
                     .with("applied", applied)
             }
-            other => Self::new(code_of(&other), other.to_string()),
+            other => match other.cause() {
+                LabError::RomMismatch { recorded, running } => Self::roms(other.to_string(), recorded, running),
+                _ => Self::new(code_of(&other), other.to_string()),
+            },
         }
+    }
+
+    fn roms(message: String, recorded: &str, running: &str) -> Self {
+        Self::new(Code::RomMismatch, message).with("recorded", recorded).with("running", running)
     }
 
     /// A batch that can't be; `field` says where it stands.
@@ -254,6 +274,12 @@ impl Failure {
         failure
     }
 
+    /// A call was decided on a main machine that is no more.
+    pub(crate) fn another_game(now: &Snapshot) -> Self {
+        let message = format!("main is another game by now, at revision {}: nothing was done", now.revision);
+        Self::new(Code::Stale, message).at(crate::names::MAIN, now)
+    }
+
     /// As [`Failure::stale`], for a revision that is not this machine's and about which nothing more is known.
     pub(crate) fn other_revision(name: &str, expected: Revision, snapshot: &Snapshot) -> Self {
         Self::stale(
@@ -277,7 +303,6 @@ pub(crate) fn key_names(keys: &[Key]) -> Value {
 
 fn code_of(error: &LabError) -> Code {
     match error.cause() {
-        LabError::RomMismatch { .. } => Code::RomMismatch,
         LabError::JournalInUse(_) => Code::Busy,
         LabError::NoMovies | LabError::NoJournal(_) => Code::Disabled,
         LabError::Cancelled => Code::Cancelled,
@@ -324,6 +349,18 @@ mod tests {
             (LabError::Batch(BatchError::Length { given: 9, max: 8 }), Code::LimitExceeded, "8"),
             (LabError::BadMovie("torn".to_owned()), Code::InvalidArgument, "torn"),
             (LabError::RomMismatch { recorded: "a".to_owned(), running: "b".to_owned() }, Code::RomMismatch, "ROM a"),
+            (
+                LabError::OtherRom(Box::new(lab::OtherRom {
+                    engine_id: "e".to_owned(),
+                    rom_id: "old".to_owned(),
+                    running_engine_id: "e".to_owned(),
+                    running_rom_id: "new".to_owned(),
+                })),
+                Code::RomMismatch,
+                "the movie inside rebuilds it: `nethack-lab state movie`",
+            ),
+            (LabError::BadState("cut".to_owned()), Code::InvalidArgument, "cut"),
+            (LabError::NoState(main), Code::GameOver, "movie_export"),
             (LabError::NoMovies, Code::Disabled, "movies"),
             (LabError::JournalInUse("x.movie".into()), Code::Busy, "x.movie"),
             (LabError::Cancelled, Code::Cancelled, "cancelled"),

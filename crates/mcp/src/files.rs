@@ -16,6 +16,8 @@ pub(crate) struct FileName {
 
 /// What ends the names of movie files.
 pub(crate) const MOVIE: &str = ".movie";
+/// What ends the names of save state files.
+pub(crate) const STATE: &str = ".state";
 const NAME_BYTES_MAX: usize = 64;
 /// How many files that were left behind are passed over.
 const PARTIALS_MAX: u32 = 1_000;
@@ -143,10 +145,9 @@ pub(crate) fn read(directories: &[Option<&Path>], name: &FileName, bytes_max: us
     }
     for directory in directories.iter().copied().flatten() {
         let path = directory.join(name.file_name());
-        let bytes = match File::open(&path) {
-            Ok(file) => read_bounded(file, bytes_max),
+        let bytes = match read_bounded(&path, bytes_max) {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            Err(error) => Err(error),
+            bytes => bytes,
         };
         let bytes = bytes.map_err(|error| Failure::new(Code::RefusedPath, format!("{}: {error}", path.display())))?;
         if bytes.len() > bytes_max {
@@ -155,7 +156,7 @@ pub(crate) fn read(directories: &[Option<&Path>], name: &FileName, bytes_max: us
         }
         return Ok(bytes);
     }
-    let message = format!("there is no {}; {}", name.file_name(), what_there_is(directories));
+    let message = format!("there is no {}; {}", name.file_name(), what_there_is(directories, name.ending));
     Err(Failure::new(Code::RefusedPath, message).with("field", "name"))
 }
 
@@ -163,17 +164,18 @@ pub(crate) fn read(directories: &[Option<&Path>], name: &FileName, bytes_max: us
 const NAMED_MAX: usize = 20;
 
 /// The names that [`read`] would take, in words.
-fn what_there_is(directories: &[Option<&Path>]) -> String {
+fn what_there_is(directories: &[Option<&Path>], ending: &'static str) -> String {
     let entries = directories.iter().copied().flatten().filter_map(|directory| std::fs::read_dir(directory).ok());
     let names: BTreeSet<String> = entries
         .flatten()
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter_map(|file| file.strip_suffix(MOVIE).map(str::to_owned))
-        .filter(|stem| FileName::parse(stem).is_ok())
+        .filter_map(|file| file.strip_suffix(ending).map(str::to_owned))
+        .filter(|stem| FileName::with_ending(stem, ending).is_ok())
         .collect();
     let total = names.len();
     if total == 0 {
-        return "there are no movie files yet: movie_export with `name` makes one".to_owned();
+        let maker = if ending == STATE { "state_save" } else { "movie_export with `name`" };
+        return format!("there are no {ending} files yet: {maker} makes one");
     }
     let named: Vec<String> = names.into_iter().take(NAMED_MAX).collect();
     let more = total - named.len();
@@ -181,12 +183,13 @@ fn what_there_is(directories: &[Option<&Path>]) -> String {
     format!("the names there are: {}{rest}", named.join(", "))
 }
 
-fn read_bounded(file: File, bytes_max: usize) -> std::io::Result<Vec<u8>> {
-    if !file.metadata()?.is_file() {
-        return Err(std::io::Error::other("it is no file"));
+fn read_bounded(path: &Path, bytes_max: usize) -> std::io::Result<Vec<u8>> {
+    // Looked at before it is opened: a link may lead anywhere, and opening a pipe waits for somebody to write.
+    if !std::fs::symlink_metadata(path)?.is_file() {
+        return Err(std::io::Error::other("it is no plain file"));
     }
     let mut bytes = Vec::new();
-    file.take(bytes_max as u64 + 1).read_to_end(&mut bytes)?;
+    File::open(path)?.take(bytes_max as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -267,8 +270,15 @@ mod tests {
         std::fs::create_dir(directory.join("dir.movie")).unwrap();
         let dir = FileName::parse("dir").unwrap();
         assert_eq!(read(&[Some(directory)], &dir, 9).unwrap_err().code, Code::RefusedPath);
+        std::os::unix::fs::symlink(directory.join("one.movie"), directory.join("link.movie")).unwrap();
+        let link = FileName::parse("link").unwrap();
+        assert_eq!(read(&[Some(directory)], &link, 9).unwrap_err().code, Code::RefusedPath);
+        assert_eq!(write_new(directory, b"x").unwrap_err().code, Code::FileExists);
+        let state = FileName::with_ending("one", STATE).unwrap();
+        let missing = read(&[Some(directory)], &state, 9).unwrap_err();
+        assert!(missing.message.ends_with("state_save makes one"), "{}", missing.message);
         let left: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(left.len(), 2, "{left:?}");
+        assert_eq!(left.len(), 3, "{left:?}");
         let missing = directory.join("missing");
         assert_eq!(write_new(&missing, b"x").unwrap_err().code, Code::EngineFailure);
     }

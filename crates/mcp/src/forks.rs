@@ -219,7 +219,7 @@ impl ToolArguments for ForkAdopt {
         still begins at power-on and verifies. mode state jumps to where the fork is, and main's old tip stays as a \
         new fork (old_tip); a reseeded fork then needs luck take. mode replay presses the fork's keys on main and \
         stops at the first frame that is not the fork's: the honest way to play a line that was found under other \
-        luck. The fork stays as it is.";
+        luck. The fork stays as it is. A fork of another game is taken where its power_on is the same.";
     const EFFECT: Effect = Effect::Plays;
     const RESULT: &'static [&'static [Field]] = &[ADOPTED, STANDING, LAYERS, RUNNING];
 

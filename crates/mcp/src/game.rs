@@ -1,4 +1,4 @@
-use lab::{LabInfo, Lifecycle, MachineId, Snapshot};
+use lab::{LabError, LabInfo, Lifecycle, Revision, Snapshot};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -28,7 +28,7 @@ const INFO: &[Field] = &[
     ("forks", Kind::Integer, ""),
     ("breakpoints", Kind::Integer, ""),
     ("movies_dir", Kind::Text, ""),
-    ("out_dir", Kind::Text, ""),
+    ("out_dir", Kind::Text, "Where exports and save states are."),
     ("resumed", Kind::Object, ""),
     ("viewer", Kind::Text, "The address of a page that shows the machines."),
     ("workers", Kind::Object, ""),
@@ -87,6 +87,8 @@ impl ToolArguments for Info {
                     "fork_run_keys": limits.fork_run_keys,
                     "lines": limits.lines,
                     "inputs_per_machine": lab.limits.inputs,
+                    "movie_bytes": lab.limits.movie_bytes,
+                    "state_bytes": lab::STATE_FILE_BYTES_MAX,
                     "message_bytes": limits.message_bytes,
                     "wait_ms": u64::try_from(limits.wait.as_millis()).unwrap_or(u64::MAX),
                     "queue": lab.limits.queue,
@@ -170,25 +172,18 @@ impl ToolArguments for NewGame {
     const NAME: &'static str = "new_game";
     const TITLE: &'static str = "Begin a game";
     const TEXT: &'static str = "Powers on the main machine with a new game. Refused while a game runs (GAME_ACTIVE): \
-        quit_game first. What is left open is chosen by the game from its seed; a combination that NetHack lacks is \
+        quit_game first, or reset. What is left open is chosen by the game from its seed; a combination that NetHack lacks is \
         refused with what would be possible. Seeds are strings, decimal or 0x…, up to 2^64-1, or integers up to 2^53-1. The same power_on gives the same game again. \
         Forks of the old game stay.";
     const EFFECT: Effect = Effect::Adds;
-    const RESULT: &'static [&'static [Field]] = &[
-        STANDING,
-        LAYERS,
-        &[("power_on", Kind::Object, "All that fixes this game; new_game takes it again.")],
-        RUNNING,
-    ];
+    const RESULT: &'static [&'static [Field]] = BEGUN;
 
     fn call(self, session: &Session, call: &Call<'_>) -> Result<Reply, Failure> {
         let record = self.record()?;
         record.check().map_err(|error| Failure::new(Code::InvalidArgument, error.to_string()))?;
-        let snapshot = begin(session, record)?;
-        call.works_on(session, snapshot.machine);
-        let fields = Want::of(None);
-        Ok(reply::view(session, &snapshot, &fields, &snapshot.frame.messages)
-            .with("power_on", power_on(&snapshot.power_on)))
+        let begins = || session.lab.new_game(record, session.movies.is_some());
+        let succession = succeed(session, Heir::OfNone, begins)?;
+        Ok(begun(session, call, &succession.snapshot))
     }
 }
 
@@ -240,33 +235,79 @@ pub(crate) fn drawn_seed() -> Result<Seed, Failure> {
     drawn.map(Seed).map_err(|error| Failure::new(Code::EngineFailure, format!("no seed can be drawn: {error}")))
 }
 
-/// Powers on a game in the place of the one that is over.
-pub(crate) fn begin(session: &Session, record: PowerOn) -> Result<Snapshot, Failure> {
-    let _beginning = session.beginning.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let old = session.names().main();
-    if let Some(old) = old {
-        let snapshot = session.snapshot(old)?;
-        let is_over = matches!(snapshot.lifecycle, Lifecycle::Ended | Lifecycle::Aborted | Lifecycle::Failed)
-            || snapshot.ended.is_some();
-        if !is_over {
-            let message = "a game runs on the main machine: quit_game ends it";
-            return Err(Failure::new(Code::GameActive, message).at(crate::names::MAIN, &snapshot));
-        }
-    }
-    let new = session.lab.new_game(record, session.movies.is_some()).map_err(|error| session.failure(error, None))?;
-    session.names().set_main(new.machine);
-    if let Some(old) = old {
-        remove_old(session, old);
-    }
-    Ok(new)
+/// What a call tells that makes a machine anew.
+pub(crate) const BEGUN: &[&[Field]] =
+    &[STANDING, LAYERS, &[("power_on", Kind::Object, "All that fixes this game; new_game takes it again.")], RUNNING];
+
+/// A machine that a call has made anew.
+pub(crate) fn begun(session: &Session, call: &Call<'_>, snapshot: &Snapshot) -> Reply {
+    call.works_on(session, snapshot.machine);
+    reply::view(session, snapshot, &Want::of(None), &snapshot.frame.messages)
+        .with("power_on", power_on(&snapshot.power_on))
 }
 
-/// The old main machine has no name any more; only its journal stays.
-fn remove_old(session: &Session, old: MachineId) {
-    let closed = session.lab.close(old, None).and_then(|_| session.lab.delete(old, None));
-    if let Err(error) = closed {
-        tracing::warn!(%error, "the old game could not be put away");
+/// Whose place a new main machine takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Heir {
+    /// Nobody's, or that of one whose game is over.
+    OfNone,
+    /// That of one which is at this revision, over or not. Its tip may stay as a fork.
+    At { revision: u64, keeps_tip: bool },
+}
+
+/// A new main machine.
+pub(crate) struct Succession {
+    pub(crate) snapshot: Snapshot,
+    /// What the fork that holds the old one's tip is called.
+    pub(crate) old_tip: Option<String>,
+}
+
+/// Puts the machine that `make` makes in main's place. The old one's journal gets its last line, and its forks stay.
+/// Where anything is refused or fails, main stays as it was.
+///
+/// # Errors
+/// `GAME_ACTIVE`, `STALE`; what `make` fails with.
+pub(crate) fn succeed(
+    session: &Session,
+    heir: Heir,
+    make: impl FnOnce() -> Result<Snapshot, LabError>,
+) -> Result<Succession, Failure> {
+    let _beginning = session.beginning.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    // Named before the old one goes, so that there is a main machine at every moment.
+    let make = || {
+        let new = make()?;
+        session.names().set_main(new.machine);
+        Ok(new)
+    };
+    let Some(old) = session.names().main() else {
+        let snapshot = make().map_err(|error| session.failure(error, None))?;
+        return Ok(Succession { snapshot, old_tip: None });
+    };
+    let replaced = match heir {
+        Heir::OfNone => {
+            let snapshot = session.snapshot(old)?;
+            if !is_over(&snapshot) {
+                let message = "a game runs on the main machine: quit_game ends it";
+                return Err(Failure::new(Code::GameActive, message).at(crate::names::MAIN, &snapshot));
+            }
+            session.lab.replace(old, None, false, || match session.lab.snapshot(old)? {
+                // It may have gone back since, before its end.
+                snapshot if is_over(&snapshot) => make(),
+                _ => Err(LabError::GameActive(old)),
+            })
+        }
+        Heir::At { revision, keeps_tip } => session.lab.replace(old, Some(Revision(revision)), keeps_tip, make),
+    };
+    let replaced = replaced.map_err(|error| session.failure(error, Some(old)))?;
+    if let Some(error) = replaced.unended {
+        tracing::warn!(%error, "the old game's journal did not get its last line");
     }
+    let old_tip = replaced.old_tip.map(|tip| session.names().add_fork(tip.machine));
+    Ok(Succession { snapshot: replaced.snapshot, old_tip })
+}
+
+fn is_over(snapshot: &Snapshot) -> bool {
+    matches!(snapshot.lifecycle, Lifecycle::Ended | Lifecycle::Aborted | Lifecycle::Failed) || snapshot.ended.is_some()
 }
 
 /// `quit_game`.

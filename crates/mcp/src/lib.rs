@@ -47,10 +47,13 @@ mod compare;
 mod export;
 mod forks;
 mod game;
+mod jumps;
 mod look;
 mod movies;
 mod play;
 mod prompts;
+mod screenshot;
+mod states;
 mod tries;
 
 mod accept;

@@ -1,11 +1,12 @@
-use lab::{Difference, Urgency, Verdict, VerifyReport};
+use lab::{Difference, MachineId, Urgency, Verdict, VerifyReport};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wire::Frame;
 
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::files::{self, FileName};
+use crate::game::{BEGUN, Heir, begun, succeed};
 use crate::output::sha256;
 use crate::reply::{Call, RUNNING, Reply};
 use crate::schema::{Field, Kind};
@@ -51,20 +52,7 @@ impl ToolArguments for MovieVerify {
     const RESULT: &'static [&'static [Field]] = &[VERIFIED, RUNNING];
 
     fn call(self, session: &Session, call: &Call<'_>) -> Result<Reply, Failure> {
-        let (bytes, recorded, origin) = match (&self.name, &self.source) {
-            (Some(_), Some(_)) => return Err(Failure::argument("name", "give `source` or `name`, not both")),
-            (Some(name), None) => {
-                let name = FileName::parse(name)?;
-                let directories = [session.out_dir.as_deref(), session.movies.as_deref()];
-                let bytes_max = session.lab.info().limits.movie_bytes;
-                (files::read(&directories, &name, bytes_max)?, None, ("name", name.as_str().to_owned()))
-            }
-            (None, source) => {
-                let machine = session.machine(source.as_deref())?;
-                let bytes = session.lab.movie(machine).map_err(|error| session.failure(error, Some(machine)))?;
-                (bytes, Some(machine), ("source", session.name_of(machine)))
-            }
-        };
+        let Recorded { bytes, machine: recorded, origin } = recorded(session, self.name, self.source)?;
         let verified = session.lab.verify(&bytes, recorded, &call.control(Urgency::Bulk));
         let report = match verified {
             Ok(report) => report,
@@ -79,6 +67,33 @@ impl ToolArguments for MovieVerify {
             Err(error) => return Err(session.failure(error, None)),
         };
         Ok(tell(&report).with(origin.0, origin.1).with("sha256", sha256(&bytes)))
+    }
+}
+
+/// A movie that a call names.
+struct Recorded {
+    bytes: Vec<u8>,
+    /// The machine that it is of, where it is none from a file.
+    machine: Option<MachineId>,
+    /// The argument that names it, and what it says.
+    origin: (&'static str, String),
+}
+
+/// The movie of a machine as it would be exported now, main's where nothing is named, or a file's.
+fn recorded(session: &Session, name: Option<String>, source: Option<String>) -> Result<Recorded, Failure> {
+    match (name, source) {
+        (Some(_), Some(_)) => Err(Failure::argument("name", "give `source` or `name`, not both")),
+        (Some(name), None) => {
+            let name = FileName::parse(&name)?;
+            let directories = [session.out_dir.as_deref(), session.movies.as_deref()];
+            let bytes = files::read(&directories, &name, session.lab.info().limits.movie_bytes)?;
+            Ok(Recorded { bytes, machine: None, origin: ("name", name.as_str().to_owned()) })
+        }
+        (None, source) => {
+            let machine = session.machine(source.as_deref())?;
+            let bytes = session.lab.movie(machine).map_err(|error| session.failure(error, Some(machine)))?;
+            Ok(Recorded { bytes, machine: Some(machine), origin: ("source", session.name_of(machine)) })
+        }
     }
 }
 
@@ -119,5 +134,47 @@ fn difference_word(difference: &Difference) -> &'static str {
         Difference::Check { .. } | Difference::Play { .. } => "play",
         Difference::State { .. } => "state",
         Difference::EndedEarly { .. } | Difference::Finish { .. } => "end",
+    }
+}
+
+/// `movie_open`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MovieOpen {
+    /// A file NAME.movie in the server's export or movies directory.
+    name: Option<String>,
+    /// Instead: "main" or a fork's id.
+    source: Option<String>,
+}
+
+const OPENED: &[Field] =
+    &[("name", Kind::Text, ""), ("source", Kind::Text, ""), ("sha256", Kind::Text, ""), ("inputs", Kind::Integer, "")];
+
+impl ToolArguments for MovieOpen {
+    const NAME: &'static str = "movie_open";
+    const TITLE: &'static str = "Go on from a movie";
+    const TEXT: &'static str = "Makes the main machine from a movie, by replay of all its inputs, and goes on from its end \
+        with a new journal. Refused while a game runs (GAME_ACTIVE), and where the movie does not replay. Give name or \
+        source. Reports progress, can be cancelled.";
+    const EFFECT: Effect = Effect::Adds;
+    const RESULT: &'static [&'static [Field]] = &[OPENED, BEGUN[0], BEGUN[1], BEGUN[2], BEGUN[3]];
+
+    fn call(self, session: &Session, call: &Call<'_>) -> Result<Reply, Failure> {
+        if self.name.is_none() && self.source.is_none() {
+            return Err(Failure::argument("name", "give `name` or `source`"));
+        }
+        let Recorded { bytes, origin, .. } = recorded(session, self.name, self.source)?;
+        let control = call.control(Urgency::Interactive);
+        let opens = || session.lab.open_movie(&bytes, session.movies.is_some(), &control);
+        let succession = succeed(session, Heir::OfNone, opens).map_err(|mut failure| {
+            if failure.code == Code::InvalidArgument {
+                failure.details.entry("field").or_insert(json!(origin.0));
+            }
+            failure
+        })?;
+        Ok(begun(session, call, &succession.snapshot)
+            .with(origin.0, origin.1)
+            .with("sha256", sha256(&bytes))
+            .with("inputs", succession.snapshot.boundary.0))
     }
 }

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lab::MachineId;
 
@@ -6,6 +6,7 @@ use lab::MachineId;
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     main: Option<MachineId>,
+    former: BTreeSet<MachineId>,
     forks: BTreeMap<u64, MachineId>,
     last: u64,
 }
@@ -20,7 +21,13 @@ impl Names {
     }
 
     pub(crate) fn set_main(&mut self, machine: MachineId) {
-        self.main = Some(machine);
+        self.former.extend(self.main.replace(machine));
+        self.former.remove(&machine);
+    }
+
+    /// Whether a machine was the main machine once and is no more.
+    pub(crate) fn was_main(&self, machine: MachineId) -> bool {
+        self.former.contains(&machine)
     }
 
     /// Gives a fork its name.
@@ -81,5 +88,8 @@ mod tests {
         assert_eq!(names.name_of(MachineId(1)), MAIN);
         assert_eq!(names.name_of(MachineId(4)), "f3");
         assert_eq!(names.fork_count(), 2);
+        names.set_main(MachineId(9));
+        assert_eq!((names.main(), names.name_of(MachineId(9)).as_str()), (Some(MachineId(9)), MAIN));
+        assert_eq!([1, 2, 9].map(|machine| names.was_main(MachineId(machine))), [true, false, false]);
     }
 }

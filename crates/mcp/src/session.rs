@@ -102,11 +102,32 @@ impl Session {
 
     /// The failure of a lab call, with where its machine stands.
     pub(crate) fn failure(&self, error: LabError, machine: Option<MachineId>) -> Failure {
+        if let Some(failure) = self.too_late(&error) {
+            return failure;
+        }
         let failure = Failure::from_lab(error, &self.names());
         match machine.map(|machine| (self.name_of(machine), self.lab.snapshot(machine))) {
             Some((name, Ok(snapshot))) => failure.at(&name, &snapshot),
             _ => failure,
         }
+    }
+
+    /// The failure of a call whose main machine has given way to another meanwhile.
+    fn too_late(&self, error: &LabError) -> Option<Failure> {
+        let (machine, expected) = match error {
+            LabError::UnknownMachine(machine) => (*machine, None),
+            LabError::Stale(stale) => (stale.machine, Some(stale.expected)),
+            _ => return None,
+        };
+        let main = {
+            let names = self.names();
+            names.main().filter(|_| names.was_main(machine))
+        };
+        let now = self.lab.snapshot(main?).ok()?;
+        Some(match expected {
+            Some(expected) => Failure::other_revision(MAIN, expected, &now),
+            None => Failure::another_game(&now),
+        })
     }
 
     pub(crate) fn snapshot(&self, machine: MachineId) -> Result<Snapshot, Failure> {

@@ -93,7 +93,8 @@ pub(crate) struct McpOptions {
     /// Keep the journal of each game in this directory; a killed server then loses nothing
     #[arg(long, value_name = "DIR")]
     pub(crate) movies: Option<PathBuf>,
-    /// Write exported movies to this directory [default: none are written, they are handed out inline]
+    /// Write exported movies and save states to this directory, and read them there [default: none are written; movies are
+    /// handed out inline]
     #[arg(long, value_name = "DIR")]
     pub(crate) out_dir: Option<PathBuf>,
     /// Show the games as a page in a browser; the address is told on standard error and by `info` [default address:
