@@ -19,7 +19,7 @@ fi
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
 status=0
-for test in protocol_test.py play_test.py lines_test.py cases_lines_test.py fastmcp_test.py guide_test.py; do
-    "$venv/bin/python" "$here/$test" "$program" || status=1
+for test in "$here"/*_test.py; do
+    "$venv/bin/python" "$test" "$program" || status=1
 done
 exit $status
