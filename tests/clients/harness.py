@@ -87,12 +87,13 @@ def is_alive(pid):
 class Server:
     """A server process and its two streams, line by line, with nothing between."""
 
-    def __init__(self, program, *arguments):
+    def __init__(self, program, *arguments, **popen):
         self.process = subprocess.Popen(
             [program, "mcp", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            **popen,
         )
         self.lines, self.kept, self.last, self.noise = queue.Queue(), [], 0, []
         self.schemas = {}

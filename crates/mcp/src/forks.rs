@@ -233,11 +233,12 @@ impl ToolArguments for ForkAdopt {
         };
         let fork = session.fork(&self.fork)?;
         let main = session.machine(None)?;
-        // Mode state may bring a game that is over back to where it was not, so only the revision is looked at here.
         let revision = self.revision;
         if mode == AdoptMode::Replay {
             session.ready(main, revision)?;
         } else {
+            // A game that is over may go on from where the fork is, so only the revision is looked at here.
+            session.current(main, revision)?;
             // The old tip becomes a fork.
             check_room(session, 1)?;
         }

@@ -1,0 +1,599 @@
+"""The gate: forks and jumps whose movies replay elsewhere, refusals that leave the machine as it was, and calls that come
+too late after every kind of jump."""
+
+import asyncio
+import base64
+import hashlib
+import json
+import os
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import traceback
+
+from mcp import Client, StdioServerParameters
+
+from harness import Checks, Server, Shapes, children, scratch, structured, wait_until
+
+PROGRAM = sys.argv[1]
+SEED = os.environ.get("NETHACK_LAB_TEST_SEED", "31")
+check = Checks("gate")
+
+
+class Game:
+    """The server through the client of PyPI; each result is held against its schema."""
+
+    def __init__(self, client, tools):
+        self.client, self.revision = client, None
+        self.shapes = Shapes({tool.name: tool.output_schema for tool in tools})
+
+    async def call(self, tool, **arguments):
+        result = await self.client.call_tool(tool, arguments)
+        content = result.structured_content
+        faults = self.shapes.faults(tool, content)
+        if faults:
+            check(f"shape of {tool}'s result", False, (arguments, faults))
+        self.images = [block for block in result.content[1:] if block.type == "image"]
+        return content
+
+    async def main(self, tool, **arguments):
+        """A call that changes main, on its newest revision."""
+        content = await self.call(tool, revision=self.revision, **arguments)
+        check(f"{tool} {arguments}", "error" not in content, content)
+        self.revision = content.get("revision", self.revision)
+        return content
+
+    async def fork(self, text=None, **arguments):
+        """A new fork that has run a text; gives what fork_create and fork_run tell of it."""
+        made = (await self.call("fork_create", **arguments))["forks"][0]
+        return await self.fork_run(made["id"], made["revision"], text) if text else made
+
+    async def fork_run(self, fork, revision, text):
+        ran = await self.call("fork_run", fork=fork, revision=revision, text=text, on_more="dismiss")
+        check(f"{fork} runs {text}", ran.get("machine") == fork and ran["sent"] > 0, ran)
+        return ran
+
+
+def independent(path):
+    """What another process says of a movie file."""
+    command = [PROGRAM, "movie", "verify", path, "--json"]
+    done = subprocess.run(command, capture_output=True, timeout=300)
+    return {"status": done.returncode, **json.loads(done.stdout or b"{}")}
+
+
+async def proven(game, directory, machine, name):
+    """Exports a machine's movie and has it replayed, here and by another process."""
+    there = await game.call("observe", machine=machine)
+    exported = await game.call("movie_export", source=machine, name=name)
+    data = open(exported["path"], "rb").read()
+    check(f"{machine}'s file is what was told", hashlib.sha256(data).hexdigest() == exported["sha256"], exported)
+    verified = await game.call("movie_verify", name=name)
+    inputs = (verified.get("inputs"), verified.get("inputs_recorded"))
+    exact = verified.get("verdict") == "exact" and inputs == (there["boundary"], there["boundary"])
+    check(f"seed {SEED}: {machine} at boundary {there['boundary']} replays byte for byte", exact, verified)
+    other = independent(os.path.join(directory, f"{name}.movie"))
+    check(f"{machine} replays in another process", (other["status"], other.get("verdict")) == (0, "exact"), other)
+    # Memory itself, of the machine that was played, not of one that was replayed.
+    await game.call("state_save", machine=machine, name=name)
+    loaded = await game.call("state_load", name=name)
+    diff = await game.call("fork_diff", a=machine, b=loaded["machine"])
+    check(f"{machine}'s saved state is it", diff["images_same"] and loaded["screen"] == there["screen"], diff)
+    await game.call("fork_delete", fork=loaded["machine"])
+    return verified["state_digest"]
+
+
+async def forks_and_jumps(game, directory):
+    """Point (a): every fork and main prove themselves."""
+    begun = await game.call("new_game", seed=SEED, role="valkyrie", race="human")
+    game.revision = begun["revision"]
+    await game.call("observe", layers=["screen", "map", "status", "inventory", "messages"])
+    played = await game.main("run", text="2s4hjl10s", on_more="dismiss")
+    texts = ["5s4lk", "8h3j5s", "2k2l9s", "20s"]
+    ends = [
+        await game.fork(texts[0]),
+        await game.fork(texts[1]),
+        await game.fork(texts[2], luck="reseed", luck_seed="5"),
+        await game.fork(texts[3], boundary=2),
+    ]
+    one, two, lucky, early = ends
+    appended = await game.fork_run(one["machine"], one["revision"], "7s3j")
+    grand = await game.fork("4k6s", **{"from": one["machine"]})
+    twin = await game.fork(texts[0])
+    twin = await game.fork_run(twin["machine"], twin["revision"], "7s3j")
+    diff = await game.call("fork_diff", a=one["machine"], b=twin["machine"])
+    check("the same inputs are the same machine", diff["images_same"], diff)
+    for fork in [one, two, lucky, early, grand]:
+        diff = await game.call("fork_diff", a="main", b=fork["machine"])
+        check(f"{fork['machine']} is another", not diff["images_same"] and not diff["play_same"], diff)
+    check("main did not move", (await game.call("observe"))["revision"] == game.revision)
+    check("the appended run", appended["boundary"] > one["boundary"], appended)
+    adopted = await game.main("fork_adopt", fork=two["machine"])
+    check("main is where f2 is", adopted["screen"] == two["screen"], adopted)
+    tip = await game.call("observe", machine=adopted["old_tip"])
+    check("its old tip stays", tip["screen"] == played["screen"], tip)
+    taken = await game.main("fork_adopt", fork=lucky["machine"], luck="take")
+    check("and where the lucky one is", taken["screen"] == lucky["screen"], taken)
+    await game.main("run", text="3s", on_more="dismiss")
+    there = played["boundary"] - 3
+    past = await game.call("screenshot", boundary=there)
+    sought = await game.main("seek", boundary=there)
+    shown = await game.call("screenshot")
+    check("seek goes to what was shown there", shown["sha256"] == past["sha256"], (past, shown))
+    check("and tells what was left", sought["boundary"] == there and sought["left"] > 3, sought)
+    await game.main("run", text="4s2l", on_more="dismiss")
+    forks = [fork["id"] for fork in (await game.call("fork_list"))["forks"]]
+    check("all forks are there", len(forks) == 8, forks)
+    digests = {fork: await proven(game, directory, fork, f"a-{fork}") for fork in [*forks, "main"]}
+    check("twins end alike", digests[one["machine"]] == digests[twin["machine"]], digests)
+    check("and nobody else", len(set(digests.values())) == len(digests) - 1, digests)
+
+
+async def screenshots(game):
+    for scale, size in [(1, (640, 384)), (2, (1280, 768)), (None, (1280, 768))]:
+        told = await game.call("screenshot", **({"scale": scale} if scale else {}))
+        data = base64.b64decode(game.images[0].data)
+        found = struct.unpack(">II", data[16:24])
+        check(f"a picture of scale {scale}", found == size == (told["width"], told["height"]), (found, told))
+        whole = data.startswith(b"\x89PNG") and hashlib.sha256(data).hexdigest() == told["sha256"]
+        check("is what was told", whole and game.images[0].mime_type == "image/png", told)
+        check("and stands nowhere else", "data" not in told and len(json.dumps(told)) < 1_000, told)
+    exported = await game.call("movie_export", format="png", inline=True)
+    check("movie_export's is the same", exported["sha256"] == told["sha256"], exported)
+    check.code("a third scale", await game.call("screenshot", scale=3), "INVALID_ARGUMENT")
+    check.code("a later boundary", await game.call("screenshot", boundary=10**6), "INVALID_ARGUMENT")
+    check.code("no machine", await game.call("screenshot", machine="f999"), "UNKNOWN_MACHINE")
+
+
+async def journals(game, directory, movies):
+    """Point (b): what main went through is in its journals, one for each power-on, each of which replays."""
+    left = []
+
+    async def next_journal(what):
+        info = await game.call("info")
+        left.append((info["journal"], info["main"]["boundary"]))
+        check(f"{what} begins a journal", len(os.listdir(movies)) == len(left), os.listdir(movies))
+        return info
+
+    before = await next_journal("new_game")
+    again = await game.main("reset", kind="same")
+    check("reset is the same game", again["power_on"] == before["power_on"] and again["boundary"] == 0, again)
+    check("in name another", again["game"] != before["main"]["game"], again)
+    first = await game.main("run", text="2s4hjl10s", on_more="dismiss")
+    replayed = await game.call("history", **{"from": 0}, limit=500)
+    stray = await game.fork("9s")
+    await game.call("state_save", machine=stray["machine"], name="stray")
+    await game.main("run", text="2s", on_more="dismiss")
+    await next_journal("reset")
+    renewed = await game.main("reset", kind="new_seed")
+    record, old = renewed["power_on"], again["power_on"]
+    check("new seeds are new", record["seed"] != old["seed"] and record["display_seed"] != old["display_seed"], record)
+    rest = {field: value for field, value in record.items() if not field.endswith("seed")}
+    check("and all else is as it was", rest == {field: old[field] for field in rest}, (record, old))
+    await game.main("run", text="5s", on_more="dismiss")
+    # Another game's line is no line of this one.
+    refused = await game.call("fork_adopt", fork=stray["machine"], revision=game.revision)
+    check.code("a fork of another power-on", refused, "INVALID_ARGUMENT")
+    check("it says what to do", "state_load" in refused["error"]["message"], refused)
+    tip = await game.call("observe")
+    await next_journal("reset with new seeds")
+    loaded = await game.main("state_load", name="stray", into="main")
+    check("main is what was saved", loaded["screen"] == stray["screen"] and loaded["machine"] == "main", loaded)
+    check("and goes back to its own power-on", loaded["power_on"] == old, loaded)
+    kept = await game.call("observe", machine=loaded["old_tip"])
+    check("the old tip stays", kept["screen"] == tip["screen"] and kept["game"] == tip["game"], kept)
+    ran = await game.fork_run(loaded["old_tip"], kept["revision"], "3s")
+    check("and plays on", ran["boundary"] > kept["boundary"], ran)
+    lucky = await game.fork("6s", luck="reseed", luck_seed="9")
+    await game.main("fork_adopt", fork=lucky["machine"], luck="take")
+    await game.main("run", text="4s", on_more="dismiss")
+    await game.main("seek", boundary=first["boundary"])
+    check("it came by the same inputs", (await game.call("history", **{"from": 0}))["inputs"] == replayed["inputs"])
+    # A state of the same power-on is adopted though it is of another game.
+    equal = await game.call("state_load", name="stray")
+    adopted = await game.main("fork_adopt", fork=equal["machine"])
+    check("an equal power-on is enough", adopted["screen"] == stray["screen"], adopted)
+    await game.main("run", text="2s", on_more="dismiss")
+    sought = await game.main("seek", boundary=3)
+    check("back to the beginning", sought["boundary"] == 3, sought)
+    await next_journal("state_load")
+    check.code("a movie while a game runs", await game.call("movie_open", name="a-f1"), "GAME_ACTIVE")
+    await game.call("quit_game")
+    check.code("a quit game has no past", await game.call("seek", revision=(await game.call("observe"))["revision"], boundary=0), "GAME_OVER")
+    opened = await game.call("movie_open", name="a-f1")
+    game.revision = opened["revision"]
+    fork = await game.call("observe", machine="f1")
+    check("a movie goes on from its end", opened["screen"] == fork["screen"] and opened["inputs"] == fork["boundary"], opened)
+    await game.main("run", text="3s", on_more="dismiss")
+    await next_journal("movie_open")
+    name = os.path.basename(left[0][0]).removesuffix(".movie")
+    await game.call("quit_game")
+    opened = await game.call("movie_open", name=name)
+    check("a journal is a movie", opened.get("inputs") == left[0][1], (opened, left[0]))
+    await game.call("quit_game")
+    await next_journal("a journal opened")
+    check("journals are numbered", [path for path, _ in left] == sorted(path for path, _ in left), left)
+    for path, boundary in left:
+        verified = await game.call("movie_verify", name=os.path.basename(path))
+        exact = (verified.get("verdict"), verified.get("inputs")) == ("exact", boundary)
+        check(f"seed {SEED}: journal {path} replays to boundary {boundary}", exact, verified)
+        other = independent(path)
+        check(f"{path} in another process", (other["status"], other.get("verdict")) == (0, "exact"), other)
+        check("it has its last line", '"end"' in open(path).read().splitlines()[-1], path)
+
+
+async def experiment():
+    with scratch() as directory:
+        movies = os.path.join(directory, "journals")
+        options = ["mcp", "--movies", movies, "--out-dir", directory]
+        async with Client(StdioServerParameters(command=PROGRAM, args=options)) as client:
+            game = Game(client, (await client.list_tools()).tools)
+            check.code("nothing to be reset", await game.call("reset", revision=1, kind="same"), "NO_GAME")
+            check.code("nothing to go back in", await game.call("seek", revision=1, boundary=0), "NO_GAME")
+            await forks_and_jumps(game, directory)
+            await screenshots(game)
+            await journals(game, directory, movies)
+
+
+class Watched:
+    """A bare connection to a server with a game, and everything that a refused call must leave as it is."""
+
+    def __init__(self, server, directory, movies):
+        self.server, self.directory, self.movies = server, directory, movies
+        self.twins = 0
+
+    def begin(self):
+        """Notes how main is now."""
+        self.view = self.server.call("observe")
+        self.twin = self.server.call("fork_create")["forks"][0]["id"]
+        self.held = self.look()
+
+    def look(self):
+        journals = {name: open(os.path.join(self.movies, name), "rb").read() for name in os.listdir(self.movies)}
+        forks = self.server.call("fork_list", limit=1000)["total"]
+        # The movie ends with the digests of the machine's own memory.
+        return journals, sorted(os.listdir(self.directory)), forks, self.server.call("movie_export", inline=True)["sha256"]
+
+    def unchanged(self, what):
+        diff = self.server.call("fork_diff", a="main", b=self.twin)
+        check(f"{what} leaves the image as it was", diff.get("images_same"), diff)
+        now = self.server.call("observe")
+        check(f"{what} leaves the machine as it was", now == self.view, (now, self.view))
+        check(f"{what} leaves journals, files and forks", self.look() == self.held, self.held[1:])
+
+
+def watched(directory, *options, **popen):
+    movies = os.path.join(directory, "journals")
+    server = Server(PROGRAM, "--movies", movies, "--out-dir", directory, *options, **popen)
+    server.initialize()
+    return server, Watched(server, directory, movies)
+
+
+NAMES = ["", ".", "..", "../x", "a/b", "/etc/passwd", "a.b", "x" * 65, "a b", "é", "a\\b", "~", "a\x00", ".state"]
+
+
+def refusals(revision):
+    """Rows of the table of what is to be safe, as calls, each with its code."""
+    rows = [
+        ("press_harder", {"revision": revision}, -32602),
+        ("eval", {"source": "1"}, -32602),
+        ("press", {"revision": revision, "key": "s", "really": True}, "INVALID_ARGUMENT"),
+        ("seek", {"revision": revision, "boundary": 1, "machine": "f1"}, "INVALID_ARGUMENT"),
+        ("press", {"revision": revision, "key": 7}, "INVALID_ARGUMENT"),
+        ("seek", {"revision": revision, "boundary": "1"}, "INVALID_ARGUMENT"),
+        ("seek", {"revision": revision, "boundary": -1}, "INVALID_ARGUMENT"),
+        ("seek", {"revision": revision, "boundary": 1.0}, "INVALID_ARGUMENT"),
+        ("seek", {"revision": revision, "boundary": 10**6}, "INVALID_ARGUMENT"),
+        ("seek", {"revision": revision}, "INVALID_ARGUMENT"),
+        ("reset", {"revision": revision, "kind": "hard"}, "INVALID_ARGUMENT"),
+        ("reset", {"kind": "same"}, "INVALID_ARGUMENT"),
+        ("screenshot", {"scale": 2.0}, "INVALID_ARGUMENT"),
+        ("state_load", {"name": "saved", "into": "f1"}, "INVALID_ARGUMENT"),
+        ("state_load", {"name": "saved", "into": "main"}, "INVALID_ARGUMENT"),
+        ("state_load", {"name": "saved", "into": "fork", "revision": revision}, "INVALID_ARGUMENT"),
+        ("state_load", {"name": "missing", "into": "main", "revision": revision}, "REFUSED_PATH"),
+        ("state_load", {"name": "saved.movie"}, "REFUSED_PATH"),
+        ("state_save", {}, "INVALID_ARGUMENT"),
+        ("state_save", {"name": "saved"}, "FILE_EXISTS"),
+        ("state_save", {"name": "saved.state"}, "FILE_EXISTS"),
+        ("state_save", {"name": "fresh", "machine": "f999"}, "UNKNOWN_MACHINE"),
+        ("movie_export", {"name": "saved"}, "FILE_EXISTS"),
+        ("movie_open", {"name": "saved"}, "GAME_ACTIVE"),
+        ("movie_open", {}, "INVALID_ARGUMENT"),
+        ("movie_open", {"name": "saved", "source": "main"}, "INVALID_ARGUMENT"),
+        ("new_game", {"seed": "1"}, "GAME_ACTIVE"),
+        ("respond", {"revision": revision, "text": "x"}, "WRONG_PENDING"),
+        ("respond", {"revision": revision, "choice": "y"}, "WRONG_PENDING"),
+        ("select_menu", {"revision": revision, "selections": []}, "WRONG_PENDING"),
+    ]
+    for tool, given in changing(revision).items():
+        rows += [(tool, {**given, "revision": other}, "STALE") for other in (0, revision - 1, revision + 1, 2**63)]
+    for name in NAMES:
+        rows += [(tool, {"name": name}, "REFUSED_PATH") for tool in ("state_save", "state_load", "movie_export", "movie_verify")]
+        rows.append(("movie_open", {"name": name}, "REFUSED_PATH"))
+    for name in ("link", "pipe", "folder"):
+        rows.append(("state_load", {"name": name}, "REFUSED_PATH"))
+        rows.append(("movie_verify", {"name": name}, "REFUSED_PATH"))
+        rows.append(("movie_open", {"name": name}, "REFUSED_PATH"))
+    rows += [("state_save", {"name": "link"}, "FILE_EXISTS"), ("movie_export", {"name": "pipe"}, "FILE_EXISTS")]
+    rows += [("state_load", {"name": name}, "INVALID_ARGUMENT") for name in ("flipped", "cut", "empty", "junk")]
+    rows += [("state_load", {"name": "cut", "into": "main", "revision": revision}, "INVALID_ARGUMENT")]
+    return rows
+
+
+def changing(revision):
+    """Every tool that changes main, with arguments that would be right on its revision."""
+    return {
+        "press": {"revision": revision, "key": "s"},
+        "run": {"revision": revision, "text": "5s"},
+        "respond": {"revision": revision, "command": "s"},
+        "select_menu": {"revision": revision, "cancel": True},
+        "fork_adopt": {"revision": revision, "fork": "f1"},
+        "seek": {"revision": revision, "boundary": 1},
+        "reset": {"revision": revision, "kind": "same"},
+        "state_load": {"revision": revision, "name": "saved", "into": "main"},
+        "quit_game": {"revision": revision},
+    }
+
+
+def bad_files(server, directory):
+    server.call("state_save", name="saved")
+    server.call("movie_export", name="saved")
+    data = open(os.path.join(directory, "saved.state"), "rb").read()
+    flipped = bytearray(data)
+    flipped[len(data) // 2] ^= 4
+    for name, content in [("flipped", flipped), ("cut", data[:-1]), ("empty", b""), ("junk", b"junk" * 99)]:
+        with open(os.path.join(directory, f"{name}.state"), "wb") as file:
+            file.write(content)
+    for ending in ("state", "movie"):
+        os.symlink(os.path.join(directory, f"saved.{ending}"), os.path.join(directory, f"link.{ending}"))
+        os.mkfifo(os.path.join(directory, f"pipe.{ending}"))
+        os.mkdir(os.path.join(directory, f"folder.{ending}"))
+
+
+def security():
+    """Point (c), as far as a call is refused."""
+    with scratch() as directory:
+        server, watch = watched(directory)
+        with server:
+            game = server.call("new_game", seed=SEED, role="samurai")
+            server.call("run", revision=game["revision"], text="5s4hj", on_more="dismiss")
+            bad_files(server, directory)
+            watch.begin()
+            for tool, given, code in refusals(watch.view["revision"]):
+                result = server.call(tool, **given)
+                check.code(f"{tool} {str(given)[:80]}", result, code)
+                diff = server.call("fork_diff", a="main", b=watch.twin)
+                check(f"{tool} {str(given)[:80]} leaves the image", diff["images_same"], diff)
+            watch.unchanged("a refused call")
+            long = {"jsonrpc": "2.0", "id": 800, "method": "tools/call", "params": {"name": "press", "arguments": {"revision": watch.view["revision"], "key": "s", "x": "y" * (2 << 20)}}}
+            server.send_bytes(json.dumps(long).encode() + b"\n")
+            check("a message of 2 MiB is refused", server.answer(800)["error"]["code"] == -32600)
+            watch.unchanged("an oversize message")
+            tools = {tool["name"] for tool in server.request("tools/list")["result"]["tools"]}
+            for source in LUA if "lua_eval" in tools else []:
+                server.call("lua_eval", source=source)
+                watch.unchanged(f"the script {source[:40]}")
+            check("no noise", not server.noise, server.noise)
+    with scratch() as directory, Server(PROGRAM) as server:
+        server.initialize()
+        server.call("new_game", seed="1")
+        for tool in ("state_save", "state_load"):
+            refused = server.call(tool, name="x")
+            check.code(f"{tool} without a directory", refused, "DISABLED")
+            check("says what to start with", "--out-dir" in refused["error"]["message"], refused)
+
+
+LUA = [
+    "while true do end",
+    "nh.status.hp = 999 return nh.status.hp",
+    "local t = {} while true do t[#t + 1] = string.rep('x', 1 << 20) end",
+    "return os.execute('true')",
+    "return require('io')",
+    "while true do pcall(function() while true do end end) end",
+]
+
+
+def crashes():
+    """Point (c): an engine that runs away or dies, calls that interleave, a client that goes, a disk that is full."""
+    with scratch() as directory:
+        server, watch = watched(directory)
+        with server:
+            game = server.call("new_game", seed=SEED, role="samurai")
+            keys = "20s" * 300
+            fork = server.call("fork_create")["forks"][0]
+            calm = server.call("fork_run", fork=fork["id"], revision=fork["revision"], text=keys, force=True)
+            call = server.start_call("run", revision=game["revision"], text=keys, force=True)
+            for worker in children(server.process.pid):
+                os.kill(worker, signal.SIGKILL)
+            stormy = structured(server.answer(call))
+            check("killed workers cost no key", stormy.get("sent") == calm["sent"], stormy)
+            diff = server.call("fork_diff", a="main", b=fork["id"])
+            check("and leave the image that a calm run has", diff["images_same"], diff)
+            revision = stormy["revision"]
+            fork = server.call("fork_create")["forks"][0]
+            calls = [server.start_call("run", revision=revision, text="3s", force=True) for _ in range(6)]
+            results = [structured(server.answer(call)) for call in calls]
+            check("of calls at once one acts", sum("sent" in result for result in results) == 1, results)
+            server.call("fork_run", fork=fork["id"], revision=fork["revision"], text="3s", force=True)
+            diff = server.call("fork_diff", a="main", b=fork["id"])
+            check("as if it had come alone", diff["images_same"], diff)
+            before = server.call("movie_verify")
+            check("it verifies", before.get("verdict") == "exact", before)
+            server.process.kill()
+            server.process.wait()
+        for ends in (lambda server: server.close(), lambda server: server.process.kill()):
+            server, watch = watched(directory, "--resume", "latest")
+            with server:
+                after = server.call("movie_verify")
+                same = after.get("verdict") == "exact" and after["state_digest"] == before["state_digest"]
+                check("a client that goes leaves the image", same, (before, after))
+                ends(server)
+                server.process.wait(timeout=20)
+    runaway()
+    full_disk()
+
+
+def runaway():
+    with scratch() as directory:
+        server, watch = watched(directory, "--key-cpu-ms", "100", "--workers", "1")
+        with server:
+            game = server.call("new_game", seed=SEED, role="samurai")
+            ready = server.call("run", revision=game["revision"], text="n20000", force=True)
+            watch.begin()
+            ran = server.call("press", revision=ready["revision"], key="s")
+            lost = ran.get("stop") == "lost" or ran.get("error", {}).get("code") == "ENGINE_FAILURE"
+            if check("a key that runs away is given up", lost, ran):
+                diff = server.call("fork_diff", a="main", b=watch.twin)
+                check("and leaves the image as it was", diff["images_same"], diff)
+                check("it was not pressed", server.call("observe")["boundary"] == ready["boundary"], ran)
+
+
+def full_disk():
+    """No file of the server may grow: to it, a disk without room."""
+    with scratch() as directory:
+        # Python ignores the signal that tells of this, and so does what it starts.
+        server, watch = watched(directory, restore_signals=False)
+        with server:
+            game = server.call("new_game", seed=SEED, role="samurai")
+            server.call("run", revision=game["revision"], text="5s", on_more="dismiss")
+            server.call("state_save", name="saved")
+            watch.begin()
+            revision = watch.view["revision"]
+            pid = server.process.pid
+            for tool, given in changing(revision).items():
+                if tool in ("select_menu", "quit_game"):
+                    continue
+                given = {**given, "fork": watch.twin} if tool == "fork_adopt" else given
+                resource.prlimit(pid, resource.RLIMIT_FSIZE, (64, resource.RLIM_INFINITY))
+                result = server.call(tool, **given)
+                resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+                code = result.get("error", {}).get("code")
+                check(f"{tool} fails on a full disk", code in ("ENGINE_FAILURE", "LIMIT_EXCEEDED"), result)
+                watch.unchanged(f"{tool} on a full disk")
+            played = server.call("press", revision=revision, key="s")
+            check("with room it goes on", played.get("sent") == 1, played)
+            check("and verifies", server.call("movie_verify").get("verdict") == "exact")
+
+
+def late():
+    """Point (e): after each kind of jump, what was decided before it changes nothing, nor does the jump again."""
+    with scratch() as directory:
+        server, watch = watched(directory)
+        with server:
+            game = server.call("new_game", seed=SEED, role="samurai")
+            played = server.call("run", revision=game["revision"], text="5s4hj", on_more="dismiss")
+            fork = server.call("fork_create")["forks"][0]
+            server.call("fork_run", fork=fork["id"], revision=fork["revision"], text="3s", on_more="dismiss")
+            server.call("state_save", name="saved")
+            server.call("movie_export", name="saved")
+            old = [game["revision"], played["revision"]]
+
+            def jump(tool, code="STALE", **given):
+                revision = server.call("observe")["revision"]
+                if tool not in ("new_game", "movie_open"):
+                    given = {**given, "revision": revision}
+                # Twice at once: whichever comes second is late.
+                results = [structured(server.answer(call)) for call in [server.start_call(tool, **given) for _ in range(2)]]
+                done = [result for result in results if "error" not in result]
+                check(f"{tool} twice at once is done once", len(done) == 1, results)
+                codes = [result["error"]["code"] for result in results if "error" in result]
+                check(f"the other {tool} is {code}", codes == [code], codes)
+                late_calls(server, watch, f"{tool} {given}", [*old, revision], (tool, given, code))
+                old.append(revision)
+
+            jump("seek", boundary=played["boundary"] - 2)
+            jump("fork_adopt", fork=fork["id"])
+            jump("reset", kind="same")
+            jump("reset", kind="new_seed")
+            jump("state_load", name="saved", into="main")
+            for tool, given in [("new_game", {"seed": "3"}), ("movie_open", {"name": "saved"})]:
+                revision = server.call("observe")["revision"]
+                server.call("quit_game", revision=revision)
+                old.append(revision)
+                jump(tool, code="GAME_ACTIVE", **given)
+            everything_at_once(server, watch)
+            old.append(server.call("observe")["revision"])
+            check("EOF", server.close() == 0)
+        server, watch = watched(directory, "--resume", "latest")
+        with server:
+            late_calls(server, watch, "a restart", old, None)
+
+
+def late_calls(server, watch, what, revisions, again):
+    """Calls of before a jump, and the jump again."""
+    watch.begin()
+    for revision in revisions:
+        for tool, given in changing(revision).items():
+            check.code(f"{tool} of {revision} after {what}", server.call(tool, **given), "STALE")
+    if again:
+        tool, given, code = again
+        check.code(f"{tool} once more", server.call(tool, **given), code)
+    watch.unchanged(f"what comes late after {what}")
+
+
+def everything_at_once(server, watch):
+    """Of calls that would each be right, one acts, and what comes of it is what it alone would have done."""
+    view = server.call("observe")
+    calls = changing(view["revision"])
+    given = [(tool, calls[tool]) for tool in ("press", "run", "seek", "reset", "fork_adopt", "state_load", "respond")]
+    sent = [(tool, server.start_call(tool, **arguments)) for tool, arguments in given * 2]
+    results = [(tool, structured(server.answer(call))) for tool, call in sent]
+    acted = [tool for tool, result in results if "error" not in result]
+    codes = {result["error"]["code"] for _, result in results if "error" in result}
+    check("of all changes at once one is made", len(acted) == 1, results)
+    check("and all others are late", codes == {"STALE"}, results)
+    check("main goes on", server.call("observe")["revision"] != view["revision"])
+    check("and verifies", server.call("movie_verify").get("verdict") == "exact")
+
+
+def long_jumps():
+    """A long seek and a long movie_open report progress and are cancelled without effect; as operations they end."""
+    with scratch() as directory:
+        server, watch = watched(directory, "--wait-ms", "120000")
+        with server:
+            server.call("new_game", seed="11", role="valkyrie")
+            fork = server.call("fork_create")["forks"][0]
+            # Looking takes no time in the game, so that nobody starves.
+            server.call("fork_run", fork=fork["id"], revision=fork["revision"], text=":s" + ":" * 29_998, force=True)
+            server.call("movie_export", source=fork["id"], name="long")
+            ended = server.call("quit_game")
+
+            def start():
+                arguments, meta = {"name": "long"}, {"progressToken": "p"}
+                return server.send("tools/call", {"name": "movie_open", "arguments": arguments, "_meta": meta})
+
+            watch.begin()
+            call = start()
+            while server.next_message().get("method") != "notifications/progress":
+                pass
+            check("others are answered meanwhile", server.call("observe") == ended)
+            server.send("notifications/cancelled", {"requestId": call, "reason": "enough"}, has_id=False)
+            cancelled = wait_until(lambda: server.call("movie_open", name="missing").get("error"), 60)
+            check("a cancelled one lets the next in", cancelled)
+            watch.unchanged("a movie_open that is cancelled")
+            opened = structured(server.answer(start()))
+            check("a long movie is opened", opened.get("inputs") == 30_000, opened)
+            sought = server.call("seek", revision=opened["revision"], boundary=17_777)
+            check("and gone back in", sought.get("boundary") == 17_777, sought)
+            check("and verified", server.call("movie_verify").get("verdict") == "exact")
+            check("EOF", server.close() == 0)
+        server, watch = watched(directory, "--wait-ms", "1")
+        with server:
+            opened = server.call("movie_open", name="long")
+            check("a long call becomes an operation", opened.get("running") is True, opened)
+            look = server.call("observe", operation=opened["operation"], wait_ms=60_000, layers=[])
+            while look["operation"]["state"] == "running":
+                look = server.call("observe", operation=opened["operation"], wait_ms=60_000, layers=[])
+            result = look["operation"].get("result", {})
+            check("whose result comes", result.get("inputs") == 30_000, look)
+            check("once", server.call("observe")["revision"] == result.get("revision"), look)
+
+
+for part in [lambda: asyncio.run(experiment()), security, crashes, late, long_jumps]:
+    try:
+        part()
+    except Exception:
+        check("a part of the gate", False, traceback.format_exc()[-3000:])
+check.finish()
