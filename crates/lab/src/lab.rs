@@ -12,10 +12,11 @@ use crate::slot::Slot;
 use crate::store::Store;
 use crate::{GameId, HistoryPage, LabError, LabInfo, LabOptions, Limits, MachineId, MessagePage, Revision, Snapshot};
 
-/// How far apart the revisions of two runs of the host begin, at least, where machines are made again.
-const REVISIONS_APART: u64 = 1_000_000;
-/// How many such beginnings there are, one for each second.
-const REVISION_STARTS: u64 = 9_000;
+/// How far apart the revisions of two runs of the host begin for each millisecond that lies between, where machines are
+/// made again. No host changes machines more often.
+const REVISIONS_A_MS: u64 = 1_000;
+/// JSON's numbers are exact below it.
+const REVISIONS_END: u64 = 1 << 53;
 
 /// A pool of workers and the machines that run in them. Clones are the same lab; every method blocks until it is done
 /// and may be called from many threads at once. Dropping the last clone ends the workers.
@@ -189,7 +190,8 @@ impl Inner {
     #[expect(clippy::disallowed_methods, reason = "a revision's number reaches no machine")]
     pub(crate) fn raise_revisions(&self) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let start = REVISIONS_APART * (1 + now.as_secs() % REVISION_STARTS);
+        let ms = u64::try_from(now.as_millis()).unwrap_or_default();
+        let start = ms.saturating_mul(REVISIONS_A_MS) % REVISIONS_END;
         self.next_revision.fetch_max(start, Ordering::Relaxed);
     }
 

@@ -182,7 +182,7 @@ impl ToolArguments for NewGame {
         let record = self.record()?;
         record.check().map_err(|error| Failure::new(Code::InvalidArgument, error.to_string()))?;
         let begins = || session.lab.new_game(record, session.movies.is_some());
-        let succession = succeed(session, Heir::OfNone, begins)?;
+        let succession = succeed(session, call, Heir::OfNone, begins)?;
         Ok(begun(session, call, &succession.snapshot))
     }
 }
@@ -269,12 +269,16 @@ pub(crate) struct Succession {
 /// `GAME_ACTIVE`, `STALE`; what `make` fails with.
 pub(crate) fn succeed(
     session: &Session,
+    call: &Call<'_>,
     heir: Heir,
     make: impl FnOnce() -> Result<Snapshot, LabError>,
 ) -> Result<Succession, Failure> {
     let _beginning = session.beginning.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     // Named before the old one goes, so that there is a main machine at every moment.
     let make = || {
+        if call.cancel.is_cancelled() {
+            return Err(LabError::Cancelled);
+        }
         let new = make()?;
         session.names().set_main(new.machine);
         Ok(new)

@@ -125,7 +125,8 @@ impl ToolArguments for StateLoad {
         let load = |journalled| session.lab.load_state(&bytes, journalled, &control);
         let (snapshot, old_tip) = if into_main {
             let journalled = session.movies.is_some();
-            let succession = succeed(session, heir.unwrap_or(Heir::OfNone), || load(journalled)).map_err(of_file)?;
+            let succession =
+                succeed(session, call, heir.unwrap_or(Heir::OfNone), || load(journalled)).map_err(of_file)?;
             (succession.snapshot, succession.old_tip)
         } else {
             let snapshot = load(false).map_err(|error| of_file(session.failure(error, None)))?;

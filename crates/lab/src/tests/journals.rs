@@ -1,4 +1,6 @@
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use movie::Finish;
 use wire::{Key, Seed};
@@ -226,6 +228,25 @@ fn revisions_of_another_run_are_outdated() {
         let retried = lab.press(machine.machine, before.revision, Key(b'b')).unwrap_err();
         assert!(matches!(retried, LabError::Stale(_)), "{retried}");
         assert_eq!(look(&run(&lab, machine.machine, "L").snapshot).0, 2);
+    }
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "what revisions begin with follows this clock")]
+fn runs_that_follow_each_other_at_once_have_no_revision_in_common() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(toy::lab(Some(folder.path()), |_| {}).0.new_game(power_on(1), true).unwrap());
+    let ms = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis();
+    let mut seen = BTreeSet::new();
+    for host in 0..20 {
+        // No process begins in the millisecond in which another has ended.
+        let ended = ms();
+        while ms() == ended {}
+        let (lab, _) = toy::lab(Some(folder.path()), |_| {});
+        let resumed = lab.resume(&ResumeFrom::Latest, &Control::default()).unwrap().snapshot;
+        let mut revisions = vec![resumed.revision];
+        revisions.extend((0..10).map(|_| run(&lab, resumed.machine, "a").snapshot.revision));
+        assert!(revisions.into_iter().all(|revision| seen.insert(revision)), "host {host}: {seen:?}");
     }
 }
 
