@@ -1,13 +1,10 @@
-"""The gate: forks and jumps whose movies replay elsewhere, refusals that leave the machine as it was, and calls that come
-too late after every kind of jump."""
+"""The gate: forks and jumps whose movies replay elsewhere, and calls that come too late after every kind of jump."""
 
 import asyncio
 import base64
 import hashlib
 import json
 import os
-import resource
-import signal
 import struct
 import subprocess
 import sys
@@ -15,7 +12,8 @@ import traceback
 
 from mcp import Client, StdioServerParameters
 
-from harness import Checks, Server, Shapes, children, scratch, structured, wait_until
+from harness import Checks, Shapes, scratch, structured, wait_until
+from watched import Watched, changing
 
 PROGRAM = sys.argv[1]
 SEED = os.environ.get("NETHACK_LAB_TEST_SEED", "31")
@@ -237,230 +235,9 @@ async def experiment():
             await journals(game, directory, movies)
 
 
-class Watched:
-    """A bare connection to a server with a game, and everything that a refused call must leave as it is."""
-
-    def __init__(self, server, directory, movies):
-        self.server, self.directory, self.movies = server, directory, movies
-        self.twins = 0
-
-    def begin(self):
-        """Notes how main is now."""
-        self.view = self.server.call("observe")
-        self.twin = self.server.call("fork_create")["forks"][0]["id"]
-        self.held = self.look()
-
-    def look(self):
-        journals = {name: open(os.path.join(self.movies, name), "rb").read() for name in os.listdir(self.movies)}
-        forks = self.server.call("fork_list", limit=1000)["total"]
-        # The movie ends with the digests of the machine's own memory.
-        return journals, sorted(os.listdir(self.directory)), forks, self.server.call("movie_export", inline=True)["sha256"]
-
-    def unchanged(self, what):
-        diff = self.server.call("fork_diff", a="main", b=self.twin)
-        check(f"{what} leaves the image as it was", diff.get("images_same"), diff)
-        now = self.server.call("observe")
-        check(f"{what} leaves the machine as it was", now == self.view, (now, self.view))
-        check(f"{what} leaves journals, files and forks", self.look() == self.held, self.held[1:])
-
-
 def watched(directory, *options, **popen):
-    movies = os.path.join(directory, "journals")
-    server = Server(PROGRAM, "--movies", movies, "--out-dir", directory, *options, **popen)
-    server.initialize()
-    return server, Watched(server, directory, movies)
-
-
-NAMES = ["", ".", "..", "../x", "a/b", "/etc/passwd", "a.b", "x" * 65, "a b", "é", "a\\b", "~", "a\x00", ".state"]
-
-
-def refusals(revision):
-    """Rows of the table of what is to be safe, as calls, each with its code."""
-    rows = [
-        ("press_harder", {"revision": revision}, -32602),
-        ("eval", {"source": "1"}, -32602),
-        ("press", {"revision": revision, "key": "s", "really": True}, "INVALID_ARGUMENT"),
-        ("seek", {"revision": revision, "boundary": 1, "machine": "f1"}, "INVALID_ARGUMENT"),
-        ("press", {"revision": revision, "key": 7}, "INVALID_ARGUMENT"),
-        ("seek", {"revision": revision, "boundary": "1"}, "INVALID_ARGUMENT"),
-        ("seek", {"revision": revision, "boundary": -1}, "INVALID_ARGUMENT"),
-        ("seek", {"revision": revision, "boundary": 1.0}, "INVALID_ARGUMENT"),
-        ("seek", {"revision": revision, "boundary": 10**6}, "INVALID_ARGUMENT"),
-        ("seek", {"revision": revision}, "INVALID_ARGUMENT"),
-        ("reset", {"revision": revision, "kind": "hard"}, "INVALID_ARGUMENT"),
-        ("reset", {"kind": "same"}, "INVALID_ARGUMENT"),
-        ("screenshot", {"scale": 2.0}, "INVALID_ARGUMENT"),
-        ("state_load", {"name": "saved", "into": "f1"}, "INVALID_ARGUMENT"),
-        ("state_load", {"name": "saved", "into": "main"}, "INVALID_ARGUMENT"),
-        ("state_load", {"name": "saved", "into": "fork", "revision": revision}, "INVALID_ARGUMENT"),
-        ("state_load", {"name": "missing", "into": "main", "revision": revision}, "REFUSED_PATH"),
-        ("state_load", {"name": "saved.movie"}, "REFUSED_PATH"),
-        ("state_save", {}, "INVALID_ARGUMENT"),
-        ("state_save", {"name": "saved"}, "FILE_EXISTS"),
-        ("state_save", {"name": "saved.state"}, "FILE_EXISTS"),
-        ("state_save", {"name": "fresh", "machine": "f999"}, "UNKNOWN_MACHINE"),
-        ("movie_export", {"name": "saved"}, "FILE_EXISTS"),
-        ("movie_open", {"name": "saved"}, "GAME_ACTIVE"),
-        ("movie_open", {}, "INVALID_ARGUMENT"),
-        ("movie_open", {"name": "saved", "source": "main"}, "INVALID_ARGUMENT"),
-        ("new_game", {"seed": "1"}, "GAME_ACTIVE"),
-        ("respond", {"revision": revision, "text": "x"}, "WRONG_PENDING"),
-        ("respond", {"revision": revision, "choice": "y"}, "WRONG_PENDING"),
-        ("select_menu", {"revision": revision, "selections": []}, "WRONG_PENDING"),
-    ]
-    for tool, given in changing(revision).items():
-        rows += [(tool, {**given, "revision": other}, "STALE") for other in (0, revision - 1, revision + 1, 2**63)]
-    for name in NAMES:
-        rows += [(tool, {"name": name}, "REFUSED_PATH") for tool in ("state_save", "state_load", "movie_export", "movie_verify")]
-        rows.append(("movie_open", {"name": name}, "REFUSED_PATH"))
-    for name in ("link", "pipe", "folder"):
-        rows.append(("state_load", {"name": name}, "REFUSED_PATH"))
-        rows.append(("movie_verify", {"name": name}, "REFUSED_PATH"))
-        rows.append(("movie_open", {"name": name}, "REFUSED_PATH"))
-    rows += [("state_save", {"name": "link"}, "FILE_EXISTS"), ("movie_export", {"name": "pipe"}, "FILE_EXISTS")]
-    rows += [("state_load", {"name": name}, "INVALID_ARGUMENT") for name in ("flipped", "cut", "empty", "junk")]
-    rows += [("state_load", {"name": "cut", "into": "main", "revision": revision}, "INVALID_ARGUMENT")]
-    return rows
-
-
-def changing(revision):
-    """Every tool that changes main, with arguments that would be right on its revision."""
-    return {
-        "press": {"revision": revision, "key": "s"},
-        "run": {"revision": revision, "text": "5s"},
-        "respond": {"revision": revision, "command": "s"},
-        "select_menu": {"revision": revision, "cancel": True},
-        "fork_adopt": {"revision": revision, "fork": "f1"},
-        "seek": {"revision": revision, "boundary": 1},
-        "reset": {"revision": revision, "kind": "same"},
-        "state_load": {"revision": revision, "name": "saved", "into": "main"},
-        "quit_game": {"revision": revision},
-    }
-
-
-def bad_files(server, directory):
-    server.call("state_save", name="saved")
-    server.call("movie_export", name="saved")
-    data = open(os.path.join(directory, "saved.state"), "rb").read()
-    flipped = bytearray(data)
-    flipped[len(data) // 2] ^= 4
-    for name, content in [("flipped", flipped), ("cut", data[:-1]), ("empty", b""), ("junk", b"junk" * 99)]:
-        with open(os.path.join(directory, f"{name}.state"), "wb") as file:
-            file.write(content)
-    for ending in ("state", "movie"):
-        os.symlink(os.path.join(directory, f"saved.{ending}"), os.path.join(directory, f"link.{ending}"))
-        os.mkfifo(os.path.join(directory, f"pipe.{ending}"))
-        os.mkdir(os.path.join(directory, f"folder.{ending}"))
-
-
-def security():
-    """Point (c), as far as a call is refused."""
-    with scratch() as directory:
-        server, watch = watched(directory)
-        with server:
-            game = server.call("new_game", seed=SEED, role="samurai")
-            server.call("run", revision=game["revision"], text="5s4hj", on_more="dismiss")
-            bad_files(server, directory)
-            watch.begin()
-            for tool, given, code in refusals(watch.view["revision"]):
-                result = server.call(tool, **given)
-                check.code(f"{tool} {str(given)[:80]}", result, code)
-                diff = server.call("fork_diff", a="main", b=watch.twin)
-                check(f"{tool} {str(given)[:80]} leaves the image", diff["images_same"], diff)
-            watch.unchanged("a refused call")
-            long = {"jsonrpc": "2.0", "id": 800, "method": "tools/call", "params": {"name": "press", "arguments": {"revision": watch.view["revision"], "key": "s", "x": "y" * (2 << 20)}}}
-            server.send_bytes(json.dumps(long).encode() + b"\n")
-            check("a message of 2 MiB is refused", server.answer(800)["error"]["code"] == -32600)
-            watch.unchanged("an oversize message")
-            tools = {tool["name"] for tool in server.request("tools/list")["result"]["tools"]}
-            for source in LUA if "lua_eval" in tools else []:
-                server.call("lua_eval", source=source)
-                watch.unchanged(f"the script {source[:40]}")
-            check("no noise", not server.noise, server.noise)
-    with scratch() as directory, Server(PROGRAM) as server:
-        server.initialize()
-        server.call("new_game", seed="1")
-        for tool in ("state_save", "state_load"):
-            refused = server.call(tool, name="x")
-            check.code(f"{tool} without a directory", refused, "DISABLED")
-            check("says what to start with", "--out-dir" in refused["error"]["message"], refused)
-
-
-LUA = [
-    "while true do end",
-    "nh.status.hp = 999 return nh.status.hp",
-    "local t = {} while true do t[#t + 1] = string.rep('x', 1 << 20) end",
-    "return os.execute('true')",
-    "return require('io')",
-    "while true do pcall(function() while true do end end) end",
-]
-
-
-def crashes():
-    """Point (c): an engine that dies, calls that interleave, a client that goes, a disk that is full. No key of the game
-    takes long enough to run away; lab's tests have engines that do."""
-    with scratch() as directory:
-        server, watch = watched(directory)
-        with server:
-            game = server.call("new_game", seed=SEED, role="samurai")
-            keys = "20s" * 300
-            fork = server.call("fork_create")["forks"][0]
-            calm = server.call("fork_run", fork=fork["id"], revision=fork["revision"], text=keys, force=True)
-            call = server.start_call("run", revision=game["revision"], text=keys, force=True)
-            for worker in children(server.process.pid):
-                os.kill(worker, signal.SIGKILL)
-            stormy = structured(server.answer(call))
-            check("killed workers cost no key", stormy.get("sent") == calm["sent"], stormy)
-            diff = server.call("fork_diff", a="main", b=fork["id"])
-            check("and leave the image that a calm run has", diff["images_same"], diff)
-            revision = stormy["revision"]
-            fork = server.call("fork_create")["forks"][0]
-            calls = [server.start_call("run", revision=revision, text="3s", force=True) for _ in range(6)]
-            results = [structured(server.answer(call)) for call in calls]
-            check("of calls at once one acts", sum("sent" in result for result in results) == 1, results)
-            server.call("fork_run", fork=fork["id"], revision=fork["revision"], text="3s", force=True)
-            diff = server.call("fork_diff", a="main", b=fork["id"])
-            check("as if it had come alone", diff["images_same"], diff)
-            before = server.call("movie_verify")
-            check("it verifies", before.get("verdict") == "exact", before)
-            server.process.kill()
-            server.process.wait()
-        for ends in (lambda server: server.close(), lambda server: server.process.kill()):
-            server, watch = watched(directory, "--resume", "latest")
-            with server:
-                after = server.call("movie_verify")
-                same = after.get("verdict") == "exact" and after["state_digest"] == before["state_digest"]
-                check("a client that goes leaves the image", same, (before, after))
-                ends(server)
-                server.process.wait(timeout=20)
-    full_disk()
-
-
-def full_disk():
-    """No file of the server may grow: to it, a disk without room."""
-    with scratch() as directory:
-        # Python ignores the signal that tells of this, and so does what it starts.
-        server, watch = watched(directory, restore_signals=False)
-        with server:
-            game = server.call("new_game", seed=SEED, role="samurai")
-            server.call("run", revision=game["revision"], text="5s", on_more="dismiss")
-            server.call("state_save", name="saved")
-            watch.begin()
-            revision = watch.view["revision"]
-            pid = server.process.pid
-            for tool, given in changing(revision).items():
-                if tool in ("select_menu", "quit_game"):
-                    continue
-                given = {**given, "fork": watch.twin} if tool == "fork_adopt" else given
-                resource.prlimit(pid, resource.RLIMIT_FSIZE, (64, resource.RLIM_INFINITY))
-                result = server.call(tool, **given)
-                resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-                code = result.get("error", {}).get("code")
-                check(f"{tool} fails on a full disk", code in ("ENGINE_FAILURE", "LIMIT_EXCEEDED"), result)
-                watch.unchanged(f"{tool} on a full disk")
-            played = server.call("press", revision=revision, key="s")
-            check("with room it goes on", played.get("sent") == 1, played)
-            check("and verifies", server.call("movie_verify").get("verdict") == "exact")
+    watch = Watched(PROGRAM, check, directory, *options, **popen)
+    return watch.server, watch
 
 
 def late():
@@ -500,6 +277,11 @@ def late():
                 old.append(revision)
                 jump(tool, code="GAME_ACTIVE", **given)
             everything_at_once(server, watch)
+            view = server.call("observe")
+            waits = server.start_call("observe", since_revision=view["revision"], wait_ms=60_000)
+            begun = server.call("reset", revision=view["revision"], kind="same")
+            seen = structured(server.answer(waits))
+            check("who waits for a change sees the next game", seen.get("revision") == begun["revision"], (seen, begun))
             old.append(server.call("observe")["revision"])
             check("EOF", server.close() == 0)
         server, watch = watched(directory, "--resume", "latest")
@@ -577,7 +359,7 @@ def long_jumps():
             check("once", server.call("observe")["revision"] == result.get("revision"), look)
 
 
-for part in [lambda: asyncio.run(experiment()), security, crashes, late, long_jumps]:
+for part in [lambda: asyncio.run(experiment()), late, long_jumps]:
     try:
         part()
     except Exception:

@@ -80,7 +80,7 @@ impl ToolArguments for Observe {
         }
         let operation = operation.map(|name| session.operations.look(name, wait, || call.cancel.is_cancelled()));
         let operation = operation.transpose()?;
-        let machine = match (&operation, session.machine(self.machine.as_deref())) {
+        let mut machine = match (&operation, session.machine(self.machine.as_deref())) {
             (_, Ok(machine)) => machine,
             // An operation's result can be had also where there is no machine to be seen beside it.
             (Some((state, result)), Err(_)) if self.machine.is_none() => {
@@ -93,9 +93,16 @@ impl ToolArguments for Observe {
         let mut unchanged = false;
         let snapshot = match self.since_revision {
             Some(since) if operation.is_none() && !wait.is_zero() => {
-                let changed = wait_past(session, call, machine, Revision(since), wait)?;
-                unchanged = changed.is_none();
-                changed.map_or_else(|| session.snapshot(machine), Ok)?
+                let changed = wait_past(session, call, machine, Revision(since), wait);
+                let before = std::mem::replace(&mut machine, session.machine(self.machine.as_deref())?);
+                if machine == before {
+                    let changed = changed?;
+                    unchanged = changed.is_none();
+                    changed.map_or_else(|| session.snapshot(machine), Ok)?
+                } else {
+                    // Main is another game by now.
+                    session.snapshot(machine)?
+                }
             }
             _ => session.snapshot(machine)?,
         };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use movie::{Account, Finish};
 
-use super::{keys, look, power_on, run, text, toy};
+use super::{fill_disk, keys, look, power_on, run, text, toy};
 use crate::journal::Journal;
 use crate::{Control, LabError, Luck, Verdict};
 
@@ -68,6 +68,20 @@ fn what_fails_or_comes_late_changes_nothing() {
         assert_eq!(late.unwrap().join().unwrap().unwrap_err(), LabError::UnknownMachine(old.machine));
     });
     assert_eq!((files(folder.path()), lab.machines().len()), (2, 1));
+}
+
+#[test]
+fn a_last_line_that_can_not_be_written_keeps_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let (lab, _) = toy::lab(Some(folder.path()), |_| {});
+    let old = lab.new_game(power_on(1), true).unwrap();
+    run(&lab, old.machine, &text(1, 30));
+    fill_disk(&lab, old.machine, true);
+    let replaced = lab.replace(old.machine, None, false, || lab.new_game(power_on(2), false)).unwrap();
+    assert!(matches!(replaced.unended, Some(LabError::Journal { .. })), "{:?}", replaced.unended);
+    assert_eq!(lab.machines().len(), 1);
+    let recording = movie::read(&std::fs::read(old.journal.unwrap()).unwrap()).unwrap();
+    assert_eq!((recording.is_closed(), recording.movie.boundary().0), (false, 30));
 }
 
 #[test]
