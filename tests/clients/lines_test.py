@@ -178,6 +178,7 @@ def tries():
             check(f"conditions that never hold change nothing ({rules})", not parted, (parted[:1], lines[parted[0][0]["line"]] if parted else None))
         stops_seen = {row["stop"] for row in plain["lines"]}
         check("lines stop for several reasons", {"done", "not_accepted", "turns"} <= stops_seen, stops_seen)
+        like_batches(lab, rng, never)
         like_forks(lab, rng)
         luck(lab)
         keeping(lab, directory)
@@ -185,6 +186,26 @@ def tries():
         refusals(lab)
         after = lab("observe")
         check("the machine has not changed, nor its revision", after == before, (before, after))
+
+
+def like_batches(lab, rng, never):
+    """A long batch goes to the worker in parts, with conditions as without."""
+    quiet = [key for key in KEYS if key not in "dzF"]
+    for rules in [{"force": True}, {"force": True, "on_more": "dismiss"}, {"on_more": "dismiss"}, {"on_more": "dismiss", "turns_max": 700}]:
+        keys = [rng.choice(quiet if "force" in rules else "hjklyubns:") for _ in range(2_000)]
+        runs, forks = [], lab("fork_create", count=3)["forks"]
+        for fork, stop in zip(forks, [{}, {"stop": never}, {"stop": [*never, {"on": "turn", "n": 40}]}]):
+            runs.append(lab("fork_run", fork=fork["id"], revision=fork["revision"], keys=keys, **rules, **stop))
+        fields = ["sent", "dismissed", "stop", "turns", "boundary", "screen"]
+        plain, watched, cut = ([run.get(field) for field in fields] for run in runs)
+        check(f"a long batch with conditions is one without ({rules})", plain == watched, (plain, watched))
+        same = lab("fork_diff", a=forks[0]["id"], b=forks[1]["id"])["images_same"]
+        check("byte for byte", same, rules)
+        print(f"{rules}: {plain[:4]}, cut {cut[:4]}", flush=True)
+        if plain[3] > 40:
+            check("one that is cut ends at its turn", runs[2]["turn"] >= 40 and cut[2] == "breakpoint", runs[2])
+        for fork in forks:
+            lab("fork_delete", fork=fork["id"])
 
 
 def like_forks(lab, rng):
@@ -306,6 +327,34 @@ def refusals(lab):
         lab.refused("try_lines", code, field, **arguments)
 
 
+def histories():
+    """The frames of earlier boundaries are those that were shown, over all pages."""
+    with Server(PROGRAM) as server:
+        lab = Lab(server, seed=str(SEED), role="samurai")
+        shown = [lab("observe", layers=["screen", "status", "messages"])]
+        for key in "s:hjklis\x1bnnyy":
+            key = "ESC" if key == "\x1b" else key
+            shown.append(lab.main("run", keys=[key], force=True, layers=["screen", "status", "messages"]))
+        told, at = [], 0
+        while at is not None:
+            page = lab("history", **{"from": at}, frames=True, limit=5, layers=["screen", "status", "messages"])
+            check("a page of frames is as long as its inputs", len(page["frames"]) - len(page["inputs"]) in (0, 1), page)
+            told += page["frames"]
+            at = page.get("next")
+        check("every boundary has its frame", [frame["boundary"] for frame in told] == list(range(len(shown))), told)
+        for then, frame in zip(shown, told):
+            same = all(frame.get(field) == then.get(field) for field in ["screen", "status", "turn", "pending"])
+            check("a frame is what was shown", same, (then, frame))
+        check("with its messages", [frame["messages"] for frame in told[1:]] == [then["messages"] for then in shown[1:]], told)
+        default = lab("history", **{"from": 0}, frames=True)
+        check("ten frames without a limit", len(default["frames"]) == 10 and default["next"] == 10, default)
+        one = lab("history", **{"from": 3, "to": 3}, frames=True)
+        check("one boundary alone", [frame["boundary"] for frame in one["frames"]] == [3] and one["inputs"] == [], one)
+        lab.refused("history", "INVALID_ARGUMENT", "limit", **{"from": 0}, frames=True, limit=101)
+        lab.refused("observe", "INVALID_ARGUMENT", "cancel", cancel=True)
+        lab.refused("observe", "INVALID_ARGUMENT", "operation", cancel=True, operation="op99")
+
+
 def cancelled():
     with Server(PROGRAM) as server:
         lab = Lab(server, seed="11", role="valkyrie")
@@ -321,7 +370,7 @@ def cancelled():
         check("a cancelled call stops", found["total"] == 1 and time.monotonic() - began < 30, found)
 
 
-for part in [breakpoints, hunger, tries, cancelled]:
+for part in [breakpoints, hunger, tries, histories, cancelled]:
     try:
         part()
     except Exception:

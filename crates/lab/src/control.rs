@@ -3,6 +3,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use wire::Frame;
 
+use crate::Lookout;
+
 /// Asks a call to stop between two chunks of keys. Clones share one flag.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
@@ -48,6 +50,8 @@ pub struct Control<'a> {
     pub progress: Option<&'a dyn Fn(Progress)>,
     /// Called with the frame of every boundary on the way; `true` stops there. Keys then go to the worker one at a time.
     pub stop_when: Option<&'a dyn Fn(&Frame) -> bool>,
+    /// Stops where it has seen what it looks for. Chunks stay whole.
+    pub lookout: Option<&'a dyn Lookout>,
     /// Which workers it may use.
     pub urgency: Urgency,
 }

@@ -83,6 +83,7 @@ mod tree_line;
 mod tree_states;
 
 mod lines;
+mod lookout;
 mod path;
 mod policies;
 mod state;
@@ -112,6 +113,7 @@ pub use error::{LabError, OtherRom, Stale};
 pub use ids::{GameId, Lifecycle, Lineage, Luck, MachineId, Revision};
 pub use lab::Lab;
 pub use lines::{Drive, LineStop, Tried, Try};
+pub use lookout::{Looked, Lookout};
 pub use movie::{Account, Desync, Difference, Step, Verdict};
 pub use options::{LabOptions, Limits};
 pub use policies::serve_if_worker;

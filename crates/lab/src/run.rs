@@ -5,9 +5,11 @@ use worker::Report;
 
 use crate::engine::Hosted;
 use crate::lab::Inner;
+use crate::lookout;
 use crate::plan::{Chunk, Plan};
 use crate::slot::{Held, Tip};
 use crate::task::{Job, StartAt, Trouble, steps};
+use crate::words::told;
 use crate::{Boundary, Control, Lab, LabError, MachineId, Revision, RunReport, Stop};
 
 /// How many inputs lie between two whole digests of a line.
@@ -52,6 +54,9 @@ impl Inner {
         batch: &Batch,
         control: &Control<'_>,
     ) -> Result<RunReport, LabError> {
+        if let Some(lookout) = control.lookout {
+            self.check_policy(lookout.policy())?;
+        }
         let (revision, tip) = self.with_state(held, control)?;
         let room = tip.state.as_ref().map_or(0, |state| state.keyframe_bytes());
         self.store.check_room(room)?;
@@ -214,7 +219,7 @@ impl Run<'_> {
             keep: Some(self.lab.store.keep_rule(Some(parent))),
             digest: self.tip.line.end().0 + chunk.keys.len() as u64 >= self.digest_due(),
         };
-        let result = job.run(hosted.as_mut());
+        let result = self.press_chunk(hosted.as_mut(), &job, chunk);
         self.held.running(false);
         let mut report = result?;
         // Before anything else is asked of the worker: what it has kept lies in its slot until then.
@@ -228,6 +233,16 @@ impl Run<'_> {
         self.lab.leave_checkpoint(&mut tip);
         let revision = if report.inputs.is_empty() { self.revision } else { self.lab.new_revision() };
         Ok((report, tip, revision))
+    }
+
+    /// Has a worker press a chunk, or the lookout's policy in it.
+    fn press_chunk(&self, hosted: &mut dyn Hosted, job: &Job<'_>, chunk: &Chunk) -> Result<Report, Trouble> {
+        let Some(lookout) = self.control.lookout else { return job.run(hosted) };
+        let broken = |reason: String| Trouble::Fatal(LabError::EngineFailure { reason: told(&reason), lost: None });
+        let drive = lookout::drive(lookout, chunk).map_err(broken)?;
+        let mut report = job.run_as(hosted, Some(drive))?;
+        lookout::translate(lookout, chunk, &mut report).map_err(broken)?;
+        Ok(report)
     }
 
     /// The report of a chunk becomes the machine's present.
@@ -257,6 +272,7 @@ impl Run<'_> {
         self.control.report(self.plan.used() as u64, self.plan.len() as u64);
         Ok(match report.stop {
             StopReason::Done => None,
+            StopReason::Policy => Some(Stop::Condition),
             stop => Some(Stop::Batch(stop)),
         }
         .or_else(|| {

@@ -77,8 +77,17 @@ impl Job<'_> {
 
     /// Has a worker do it. Nobody knows what stands in the worker afterwards, until somebody says so.
     pub(crate) fn run(&self, hosted: &mut dyn Hosted) -> Result<Report, Trouble> {
+        self.run_as(hosted, None)
+    }
+
+    /// The same; with a drive, that presses its keys.
+    pub(crate) fn run_as(&self, hosted: &mut dyn Hosted, drive: Option<Drive>) -> Result<Report, Trouble> {
         hosted.set_resident(None);
-        match hosted.run(&self.task()) {
+        let mut task = self.task();
+        if let Some(drive) = drive {
+            task.drive = drive;
+        }
+        match hosted.run(&task) {
             Ok(report) => checked(report),
             Err(TaskError::Lost { reason }) => Err(Trouble::Lost(reason.to_string())),
             Err(error @ TaskError::Hung { .. }) => Err(Trouble::Hung(error.to_string())),

@@ -104,7 +104,7 @@ impl ToolArguments for BreakpointAdd {
         turn (n is reached), pending (the game waits for that kind), hunger, new_monster (in view, and was not before the \
         key; no pet), item_picked_up. Looked at after each key, never before the first; before on_more dismisses \
         anything. The batch then answers stop \"breakpoint\" and in `breakpoint` which one and what happened. It stays \
-        until breakpoint_remove. A batch with conditions is several times slower, since each key is looked at.";
+        until breakpoint_remove.";
     const EFFECT: Effect = Effect::Adds;
     const RESULT: &'static [&'static [Field]] =
         &[&[("breakpoint", Kind::Object, ""), ("breakpoints", Kind::Integer, "")], RUNNING];

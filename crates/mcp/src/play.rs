@@ -1,7 +1,7 @@
 use lab::{MachineId, Revision, RunReport, Stop, Urgency};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use wire::{Batch, Frame, Key, OnMore, Segment};
+use wire::{Batch, Key, OnMore, Segment};
 
 use crate::accept;
 use crate::answer::what_answers;
@@ -165,14 +165,13 @@ pub(crate) fn run_batch(
 ) -> Result<Reply, Failure> {
     let Order { revision, batch, stop, layers } = order;
     let stops = Stops::of(session, machine, stop)?;
-    let snapshot = session.ready(machine, revision)?;
+    session.ready(machine, revision)?;
     let want = want_since(session, layers, machine, revision);
     call.works_on(session, machine);
-    let lookout = stops.lookout(&snapshot.frame)?;
-    let see = |frame: &Frame| lookout.see(frame);
+    let lookout = stops.lookout();
     let mut control = call.control(urgency);
     if !stops.is_empty() {
-        control.stop_when = Some(&see);
+        control.lookout = Some(&lookout);
     }
     let run = session.lab.run(machine, Revision(revision), batch, &control);
     let run = run.map_err(|error| session.failure(error, Some(machine)))?;

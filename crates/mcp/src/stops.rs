@@ -2,16 +2,17 @@
 
 use std::cell::RefCell;
 
-use lab::MachineId;
+use lab::{Looked, Lookout, MachineId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use wire::Frame;
+use wire::{Batch, StopReason};
 
 use crate::arguments::{KindArgument, within};
-use crate::condition::{Condition, Hunger, PATTERN_BYTES_MAX, Sprung, Watch, expression};
+use crate::condition::{Condition, Hunger, PATTERN_BYTES_MAX, Sprung, expression};
 use crate::failure::{Code, Failure};
 use crate::session::Session;
+use crate::watched::{self, WatchedOutcome};
 
 /// The kinds of condition, by the words of clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -181,36 +182,41 @@ impl Stops {
         Value::Object(fields)
     }
 
-    /// Makes them ready to be looked at from a frame on.
-    ///
-    /// # Errors
-    /// Those that could be made ready before can be now.
-    pub(crate) fn lookout(&self, from: &Frame) -> Result<Lookout, Failure> {
-        let watch = Watch::new(self.conditions.clone());
-        let watch = watch.map_err(|(_, reason)| Failure::new(Code::EngineFailure, reason))?;
-        Ok(Lookout { watch, seen: RefCell::new((from.clone(), None)) })
+    /// What looks for them beside the machine while a batch is pressed.
+    pub(crate) fn lookout(&self) -> StopsLookout<'_> {
+        StopsLookout { conditions: &self.conditions, sprung: RefCell::new(None) }
     }
 }
 
-/// Looks at one frame after the other until a condition holds.
-pub(crate) struct Lookout {
-    watch: Watch,
-    seen: RefCell<(Frame, Option<Sprung>)>,
+/// Has a worker look at the frame after every key of a batch.
+pub(crate) struct StopsLookout<'a> {
+    conditions: &'a [Condition],
+    sprung: RefCell<Option<Sprung>>,
 }
 
-impl Lookout {
-    /// Looks at the next frame; true where a condition holds.
-    pub(crate) fn see(&self, frame: &Frame) -> bool {
-        let mut seen = self.seen.borrow_mut();
-        let (before, sprung) = &mut *seen;
-        *sprung = self.watch.look(before, frame);
-        before.clone_from(frame);
-        sprung.is_some()
-    }
-
+impl StopsLookout<'_> {
     /// What sprang last.
     pub(crate) fn sprung(&self) -> Option<Sprung> {
-        self.seen.borrow().1.clone()
+        self.sprung.borrow().clone()
+    }
+}
+
+impl Lookout for StopsLookout<'_> {
+    fn policy(&self) -> &str {
+        watched::WATCHED
+    }
+
+    fn arguments(&self, batch: &Batch, part: Option<(u32, u32)>) -> Result<Vec<u8>, String> {
+        watched::arguments(self.conditions, batch, part)
+    }
+
+    fn looked(&self, outcome: &[u8]) -> Result<Looked, String> {
+        let outcome = WatchedOutcome::read(outcome).ok_or("a worker told nothing of its conditions")?;
+        let keys_used = u32::try_from(outcome.keys_used).unwrap_or(u32::MAX);
+        let stop = outcome.stop.unwrap_or(StopReason::Done);
+        let has_seen = outcome.sprung.is_some();
+        *self.sprung.borrow_mut() = outcome.sprung;
+        Ok(Looked { keys_used, stop, has_seen })
     }
 }
 
@@ -278,13 +284,16 @@ mod tests {
         let mut stops = Stops::default();
         stops.push(Origin::Breakpoint(7), Condition::LevelChange);
         stops.push(Origin::Call(0), Condition::Turn(5));
-        let lookout = stops.lookout(&Frame::default()).unwrap();
-        assert!(!lookout.see(&Frame { turn: 4, ..Frame::default() }) && lookout.sprung().is_none());
-        assert!(lookout.see(&Frame { turn: 6, ..Frame::default() }));
-        let told = stops.told(&lookout.sprung().unwrap());
-        assert_eq!(told, json!({"on": "turn", "turn": 6, "index": 0}));
+        let lookout = stops.lookout();
+        let what: Map<String, Value> = [("on".to_owned(), json!("turn"))].into_iter().collect();
+        let outcome = WatchedOutcome { keys_used: 3, stop: None, sprung: Some(Sprung { index: 1, what }) };
+        let looked = lookout.looked(&serde_json::to_vec(&outcome).unwrap()).unwrap();
+        assert_eq!(looked, Looked { keys_used: 3, stop: StopReason::Done, has_seen: true });
+        assert_eq!(stops.told(&lookout.sprung().unwrap()), json!({"on": "turn", "index": 0}));
         assert_eq!(stops.told(&Sprung { index: 0, what: Map::new() }), json!({"id": "b7"}));
-        // The frame before is the last that was seen.
-        assert!(!lookout.see(&Frame { turn: 7, ..Frame::default() }));
+        // A worker may say anything.
+        for outcome in [&b""[..], b"{}", b"[1]", &[b'x'; 100_000]] {
+            assert!(lookout.looked(outcome).is_err());
+        }
     }
 }

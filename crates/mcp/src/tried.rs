@@ -75,7 +75,7 @@ pub(crate) struct Row {
 
 /// The row of a try that began at `before` and was to press so many keys.
 pub(crate) fn row(tried: &Tried, keys: usize, before: &Frame, stops: &Stops) -> Row {
-    let watched: Option<WatchedOutcome> = serde_json::from_slice(&tried.outcome).ok().filter(|_| !stops.is_empty());
+    let watched = WatchedOutcome::read(&tried.outcome).filter(|_| !stops.is_empty());
     let sent = watched.as_ref().map_or(tried.keys_used, |outcome| outcome.keys_used);
     let sprung = watched.as_ref().and_then(|outcome| outcome.sprung.as_ref());
     let (stop, reason) = stop_of(&tried.stop, watched.as_ref());

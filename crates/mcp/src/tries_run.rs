@@ -67,8 +67,8 @@ fn one(batch: &Batch, stops: &Stops, state: &State) -> Result<Try, Failure> {
     if stops.is_empty() {
         return Ok(Try::batch(state, batch.clone()));
     }
-    let arguments = watched::arguments(stops.conditions(), batch);
-    let arguments = arguments.map_err(|error| Failure::new(Code::EngineFailure, error.to_string()))?;
+    let arguments = watched::arguments(stops.conditions(), batch, None);
+    let arguments = arguments.map_err(|reason| Failure::new(Code::EngineFailure, reason))?;
     Ok(Try::policy(state, watched::WATCHED, arguments, watched::keys_max(batch)))
 }
 

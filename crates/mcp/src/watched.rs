@@ -3,7 +3,7 @@
 
 use lab::{Policy, Sight};
 use serde::{Deserialize, Serialize};
-use wire::{Batch, Frame, Key, OnMore, PendingKind, StopReason, accepts};
+use wire::{Batch, Frame, Key, OnMore, PendingKind, Segment, StopReason, accepts};
 
 use crate::condition::{Condition, Sprung, Watch};
 
@@ -20,6 +20,8 @@ pub(crate) struct Watched {
     told: Vec<u8>,
     watch: Watch,
     steps: Vec<Step>,
+    /// Whether the batch ends with them, so that what is open then is dismissed too.
+    is_last: bool,
     dismisses: bool,
     force: bool,
     turns_max: Option<u64>,
@@ -56,12 +58,54 @@ pub(crate) struct WatchedOutcome {
     pub(crate) sprung: Option<Sprung>,
 }
 
-/// What the policy is told: conditions, their length before them, and a batch.
-pub(crate) fn arguments(conditions: &[Condition], batch: &Batch) -> Result<Vec<u8>, postcard::Error> {
-    let conditions = postcard::to_stdvec(conditions)?;
-    let length = u32::try_from(conditions.len()).map_err(|_| postcard::Error::SerializeBufferFull)?;
-    let batch = postcard::to_stdvec(batch)?;
-    Ok([length.to_le_bytes().as_slice(), &conditions, &batch].concat())
+/// The longest outcome that is read.
+const OUTCOME_BYTES_MAX: usize = 16 << 10;
+
+impl WatchedOutcome {
+    /// Reads what a worker has brought back, if it is that.
+    pub(crate) fn read(outcome: &[u8]) -> Option<Self> {
+        serde_json::from_slice(outcome).ok().filter(|_| outcome.len() <= OUTCOME_BYTES_MAX)
+    }
+}
+
+/// What the policy is told: conditions, their length before them, a batch, and which of its keys to press (the first, and
+/// how many; all without it).
+///
+/// # Errors
+/// It would be longer than a policy can be told.
+pub(crate) fn arguments(conditions: &[Condition], batch: &Batch, part: Option<(u32, u32)>) -> Result<Vec<u8>, String> {
+    let text = |error: postcard::Error| error.to_string();
+    let conditions = postcard::to_stdvec(conditions).map_err(text)?;
+    let length = u32::try_from(conditions.len()).map_err(|error| error.to_string())?;
+    let keys = postcard::to_stdvec(&cut(batch, part)).map_err(text)?;
+    Ok([length.to_le_bytes().as_slice(), &conditions, &keys].concat())
+}
+
+/// The keys of a batch that are to be pressed, with its rules.
+#[derive(Serialize, Deserialize)]
+struct Cut {
+    batch: Batch,
+    /// Whether its first key is not the first of its segment.
+    is_within: bool,
+    is_last: bool,
+}
+
+/// A part of a batch: a long one is told in parts, so that each is short.
+fn cut(batch: &Batch, part: Option<(u32, u32)>) -> Cut {
+    let (from, count) = part.map_or((0, usize::MAX), |(from, count)| (from as usize, count as usize));
+    let end = from.saturating_add(count);
+    let (mut segments, mut at, mut is_within) = (Vec::new(), 0, false);
+    for segment in &batch.segments {
+        let start = at;
+        at += segment.keys.len();
+        let keys = segment.keys.iter().skip(from.saturating_sub(start)).take(end.saturating_sub(start.max(from)));
+        let keys: Vec<Key> = keys.copied().collect();
+        if !keys.is_empty() {
+            is_within |= segments.is_empty() && start < from;
+            segments.push(Segment { keys, expect: segment.expect });
+        }
+    }
+    Cut { batch: Batch { segments, ..batch.clone() }, is_within, is_last: end >= at }
 }
 
 /// The most keys that a batch presses with its dismissals. It bounds what a line may cost; more than one dismissal a key
@@ -89,12 +133,17 @@ impl Watched {
             self.watch = Watch::new(read).map_err(|(index, reason)| format!("condition {index}: {reason}"))?;
             self.told.extend_from_slice(conditions);
         }
-        let batch: Batch = postcard::from_bytes(batch).map_err(|error| error.to_string())?;
+        let cut: Cut = postcard::from_bytes(batch).map_err(|error| error.to_string())?;
+        let Cut { batch, is_within, is_last } = cut;
         let steps = batch.segments.iter().flat_map(|segment| {
             let keys = segment.keys.iter().enumerate();
             keys.map(|(index, &key)| Step { key, expect: segment.expect, is_first: index == 0 })
         });
         self.steps = steps.collect();
+        if let Some(first) = self.steps.first_mut() {
+            first.is_first &= !is_within;
+        }
+        self.is_last = is_last;
         (self.dismisses, self.force) = (batch.on_more == OnMore::Dismiss, batch.force);
         self.turns_max = batch.turns_max;
         self.course = Course::default();
@@ -109,6 +158,9 @@ impl Watched {
         let is_late = step.is_some() && self.turns_max.is_some_and(|max| turns >= max);
         if is_late && in_a_row == 0 {
             return Err(StopReason::Turns);
+        }
+        if step.is_none() && !self.is_last {
+            return Err(StopReason::Done);
         }
         let kind = frame.pending.as_ref().map(|pending| pending.kind);
         let is_open = matches!(kind, Some(PendingKind::More | PendingKind::Window));
@@ -176,7 +228,7 @@ impl Policy for Watched {
 
 #[cfg(test)]
 mod tests {
-    use wire::{Pending, Segment, Stage};
+    use wire::{Pending, Stage};
 
     use super::*;
 
@@ -216,7 +268,7 @@ mod tests {
             (OnMore::Dismiss, vec![(1, Command), (1, Command), (1, Choice), (99, More)], enter),
         ] {
             let mut policy = Watched::new();
-            policy.learn(&arguments(&[], &batch(on_more)).unwrap()).unwrap();
+            policy.learn(&arguments(&[], &batch(on_more), None).unwrap()).unwrap();
             policy.course.turn_before = 1;
             let chosen: Vec<_> = seen.iter().map(|&(turn, kind)| policy.choose(&frame(turn, Some(kind)))).collect();
             assert_eq!(chosen.last(), Some(&last), "{on_more:?} {seen:?}: {chosen:?}");
@@ -224,17 +276,46 @@ mod tests {
     }
 
     #[test]
+    fn parts_hold_the_keys_between_and_know_where_they_stand() {
+        let whole = batch(OnMore::Stop);
+        for (part, keys, is_within, is_last) in [
+            (None, vec!["ab", "y"], false, true),
+            (Some((0, 1)), vec!["a"], false, false),
+            (Some((1, 1)), vec!["b"], true, false),
+            (Some((1, 2)), vec!["b", "y"], true, true),
+            (Some((2, 1)), vec!["y"], false, true),
+            (Some((0, 99)), vec!["ab", "y"], false, true),
+            (Some((3, 5)), vec![], false, true),
+        ] {
+            let cut = cut(&whole, part);
+            let text = |segment: &Segment| segment.keys.iter().map(|key| char::from(key.0)).collect::<String>();
+            assert_eq!(cut.batch.segments.iter().map(text).collect::<Vec<_>>(), keys, "{part:?}");
+            assert_eq!((cut.is_within, cut.is_last), (is_within, is_last), "{part:?}");
+            assert_eq!(cut.batch.turns_max, whole.turns_max);
+        }
+        let told = arguments(&[], &whole, Some((1, 1))).unwrap();
+        let mut policy = Watched::new();
+        policy.learn(&told).unwrap();
+        assert!(!policy.steps[0].is_first && !policy.is_last);
+        // What is open after the last key of a part is the next part's.
+        policy.dismisses = true;
+        policy.choose(&frame(0, Some(PendingKind::Command))).unwrap();
+        assert_eq!(policy.choose(&frame(0, Some(PendingKind::More))), Err(StopReason::Done));
+    }
+
+    #[test]
     fn what_is_told_is_read_within_its_bounds() {
         let mut policy = Watched::new();
         let conditions = [Condition::Message { pattern: "a+".to_owned(), regex: true }, Condition::Turn(3)];
-        let good = arguments(&conditions, &batch(OnMore::Stop)).unwrap();
+        let good = arguments(&conditions, &batch(OnMore::Stop), None).unwrap();
         policy.begin(&good).unwrap();
         assert_eq!(policy.steps.len(), 3);
         for bad in [&b""[..], b"abc", b"\xff\xff\xff\xff", b"\x05\0\0\0abc", &good[..good.len() - 1], &good[..6]] {
             assert!(policy.begin(bad).is_err(), "{bad:?}");
         }
         // A list that was refused is not taken for one that is known.
-        let broken = arguments(&[Condition::Message { pattern: "(".to_owned(), regex: true }], &batch(OnMore::Stop));
+        let broken =
+            arguments(&[Condition::Message { pattern: "(".to_owned(), regex: true }], &batch(OnMore::Stop), None);
         for _ in 0..2 {
             assert!(policy.begin(&broken.clone().unwrap()).is_err());
         }

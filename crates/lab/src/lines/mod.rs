@@ -87,7 +87,7 @@ impl Inner {
         Ok(())
     }
 
-    fn check_policy(&self, name: &str) -> Result<(), LabError> {
+    pub(crate) fn check_policy(&self, name: &str) -> Result<(), LabError> {
         let known = &self.engine.identity().policies;
         if known.iter().any(|policy| policy == name) {
             return Ok(());

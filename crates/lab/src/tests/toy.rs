@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use wire::{
-    EndKind, Ended, Frame, Key, Message, OnMore, Pending, PendingKind, PlayDigest, Stage, StateDigest, StopReason,
+    Batch, EndKind, Ended, Frame, Key, Message, OnMore, Pending, PendingKind, PlayDigest, Stage, StateDigest,
+    StopReason,
 };
 use worker::{
-    Drive, Extent, Keep, Kept, LostReason, Piece, Recipe, Refusal, Report, Shelf, Start, StateId, Task, TaskError,
+    Drive, Extent, Keep, Kept, LostReason, Part, Piece, Recipe, Refusal, Report, Shelf, Start, StateId, Task, TaskError,
 };
 
 use crate::engine::{Engine, Hosted, Identity, LazyFrame, LineReport};
@@ -24,6 +25,9 @@ struct Toy {
     turn: u64,
     flags: u64,
 }
+
+/// A policy that presses a batch until a turn: it is told the turn, the batch and the part of it that it is to press.
+pub(super) const UNTIL: &str = "until-turn";
 
 const MORE: u64 = 1;
 const OVER: u64 = 2;
@@ -116,7 +120,7 @@ pub(super) fn lab_of(
             engine_id: engine_id.into(),
             rom_id: rom_id.into(),
             nethack_version: "0".into(),
-            policies: vec![],
+            policies: vec![UNTIL.to_owned()],
         },
         memory,
         faults: Arc::clone(&faults),
@@ -451,12 +455,35 @@ fn report(toy: &Toy) -> Report {
 
 /// What a worker does with a batch, so far as the toy has the prompts for it.
 fn press_all(toy: &mut Toy, task: &Task, report: &mut Report, faults: &Faults) -> Result<(), TaskError> {
-    let Drive::Batch { batch, part } = &task.drive else { return Ok(()) };
+    let told = match &task.drive {
+        Drive::Nothing => return Ok(()),
+        Drive::Batch { batch, part } => (u64::MAX, batch.clone(), *part),
+        Drive::Policy { arguments, .. } => serde_json::from_slice(arguments).unwrap(),
+    };
+    press_until(toy, &told, report, faults)?;
+    if matches!(task.drive, Drive::Policy { .. }) {
+        report.outcome = serde_json::to_vec(&(report.keys_used, report.stop, toy.turn >= told.0)).unwrap();
+        report.keys_used = report.inputs.len() as u32;
+        report.stop = if toy.over() { StopReason::Ended } else { StopReason::Policy };
+    }
+    Ok(())
+}
+
+fn press_until(
+    toy: &mut Toy,
+    (until, batch, part): &(u64, Batch, Option<Part>),
+    report: &mut Report,
+    faults: &Faults,
+) -> Result<(), TaskError> {
+    let until = *until;
     let keys: Vec<Key> = batch.segments.iter().flat_map(|segment| segment.keys.clone()).collect();
     let (from, count) = part.map_or((0, keys.len()), |part| (part.from as usize, part.count as usize));
     let end = (from + count).min(keys.len());
     for &key in &keys[from..end] {
         dismiss(toy, batch.on_more, report);
+        if toy.turn >= until {
+            return Ok(());
+        }
         report.stop = match () {
             () if toy.over() => StopReason::Ended,
             () if batch.turns_max.is_some_and(|max| report.messages.len() as u64 >= max) => StopReason::Turns,
@@ -476,6 +503,9 @@ fn press_all(toy: &mut Toy, task: &Task, report: &mut Report, faults: &Faults) -
         }
         input(toy, key, report);
         report.keys_used += 1;
+        if toy.turn >= until {
+            return Ok(());
+        }
     }
     if end == keys.len() {
         dismiss(toy, batch.on_more, report);

@@ -4,7 +4,7 @@ use std::time::Duration;
 use wire::{Key, OnMore, StopReason};
 
 use super::{keys, look, power_on, run, text, toy};
-use crate::{Cancel, Control, LabError, Lifecycle, Revision, Stop};
+use crate::{Cancel, Control, LabError, Lifecycle, Looked, Lookout, Revision, Stop};
 
 #[test]
 fn a_stale_call_changes_nothing_and_learns_what_it_missed() {
@@ -146,6 +146,54 @@ fn a_run_can_be_cancelled_stopped_and_followed() {
     let seen = lab.wait(game.machine, revision, Duration::ZERO).unwrap().unwrap();
     assert_eq!(seen.revision, done.snapshot.revision);
     assert!(lab.wait(game.machine, seen.revision, Duration::ZERO).unwrap().is_none());
+}
+
+/// Looks for a turn, in the worker.
+struct Until(u64);
+
+impl Lookout for Until {
+    fn policy(&self) -> &str {
+        if self.0 == 0 { "unheard-of" } else { toy::UNTIL }
+    }
+
+    fn arguments(&self, batch: &wire::Batch, part: Option<(u32, u32)>) -> Result<Vec<u8>, String> {
+        let part = part.map(|(from, count)| worker::Part { from, count });
+        serde_json::to_vec(&(self.0, batch, part)).map_err(|error| error.to_string())
+    }
+
+    fn looked(&self, outcome: &[u8]) -> Result<Looked, String> {
+        let (keys_used, stop, has_seen) = serde_json::from_slice(outcome).map_err(|error| error.to_string())?;
+        Ok(Looked { keys_used, stop, has_seen })
+    }
+}
+
+#[test]
+fn a_lookout_stops_where_frames_one_at_a_time_would() {
+    let batch = |on_more, turns_max| wire::Batch { on_more, turns_max, ..keys("abMcdMMefgMhijkMlmnopqrs") };
+    for (on_more, turns_max) in [(OnMore::Stop, None), (OnMore::Dismiss, None), (OnMore::Dismiss, Some(9))] {
+        for turn in [1, 2, 7, 11, 99] {
+            let results: Vec<_> = [(1, true), (3, true), (100, true), (3, false)]
+                .map(|(chunk_keys, in_worker)| {
+                    let (lab, _) = toy::lab(None, |options| options.limits.chunk_keys = chunk_keys);
+                    let game = lab.new_game(power_on(6), false).unwrap();
+                    let (sees, until) = (|frame: &wire::Frame| frame.turn >= turn, Until(turn as u64));
+                    let control = match in_worker {
+                        true => Control { lookout: Some(&until), ..Control::default() },
+                        false => Control { stop_when: Some(&sees), ..Control::default() },
+                    };
+                    let done = lab.run(game.machine, game.revision, &batch(on_more, turns_max), &control).unwrap();
+                    (done.inputs, done.keys_used, done.stop, done.turns, look(&done.snapshot))
+                })
+                .into();
+            assert!(results.windows(2).all(|pair| pair[0] == pair[1]), "{on_more:?} {turn} {results:#?}");
+        }
+    }
+    let (lab, _) = toy::lab(None, |_| {});
+    let game = lab.new_game(power_on(6), false).unwrap();
+    let control = Control { lookout: Some(&Until(0)), ..Control::default() };
+    let error = lab.run(game.machine, game.revision, &keys("a"), &control).unwrap_err();
+    assert!(matches!(error, LabError::UnknownPolicy { .. }), "{error}");
+    assert_eq!(lab.snapshot(game.machine).unwrap().revision, game.revision);
 }
 
 #[test]
