@@ -18,6 +18,7 @@ ARGUMENTS = [argument for argument in sys.argv[1:] if not argument.startswith("-
 PROGRAM = ARGUMENTS[0]
 UNTIMED = "--untimed" in sys.argv
 CALLS = 20 if UNTIMED else 1_000
+ROUNDS = 2 if UNTIMED else 7
 PRESS_BEYOND_KEY_MS = 1.0
 
 
@@ -69,14 +70,16 @@ class Player:
 
 
 def one_key_ms(player, keys):
-    """The time of a key where one call presses many, frames looked at and not."""
+    """The time of a key where one call presses many, frames looked at and not: the best of some rounds, in turns."""
     times = {}
-    for name, stop in [("key", {}), ("key_with_conditions", {"stop": [{"on": "hp_below", "n": 1}, {"on": "message", "pattern": "no such"}]})]:
+    conditions = [{"on": "hp_below", "n": 1}, {"on": "message", "pattern": "no such"}, {"on": "new_monster"}]
+    for name, stop in [("key", {}), ("key_with_conditions", {"stop": conditions})] * ROUNDS:
         fork = player.call("fork_create")["forks"][0]
         began = time.perf_counter()
-        result = player.call("fork_run", fork=fork["id"], revision=fork["revision"], text=":s" * (keys // 2), force=True, **stop)
-        times[name] = (time.perf_counter() - began) * 1_000 / keys
-        assert result["sent"] == keys, result
+        result = player.call("fork_run", fork=fork["id"], revision=fork["revision"], text=":::::::::s" * (keys // 10), force=True, **stop)
+        spent = (time.perf_counter() - began) * 1_000 / keys
+        times[name] = min(spent, times.get(name, spent))
+        assert UNTIMED or result["sent"] == keys, result
         player.call("fork_delete", fork=fork["id"])
     return times
 
@@ -86,7 +89,7 @@ def main():
         server.initialize()
         player = Player(server)
         player.revision = player.call("new_game", seed="20", role="valkyrie")["revision"]
-        keys = one_key_ms(player, CALLS)
+        keys = one_key_ms(player, CALLS * 10)
         rows = [told("observe", measure(CALLS, player.observe))]
         rows.append(told("press", measure(CALLS, player.press)))
         rows.append(told("fork_create", measure(min(CALLS, 500), player.create)))

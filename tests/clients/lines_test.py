@@ -182,6 +182,7 @@ def tries():
         like_forks(lab, rng)
         luck(lab)
         keeping(lab, directory)
+        scored(lab)
         paging(lab)
         refusals(lab)
         after = lab("observe")
@@ -272,6 +273,36 @@ def keeping(lab, directory):
     check("movies count the lines that were tried", looked[1] == looked[0] + 300 > 900, looked)
 
 
+def scored(lab):
+    lines = [{"text": "s" * (index + 1)} for index in range(6)]
+    if "lua_eval" not in lab.shapes.validators:
+        lab.refused("try_lines", "DISABLED", None, lines=lines, score="nh.boundary")
+        return
+    start = lab("observe")["boundary"]
+    found = lab("try_lines", lines=lines, score="nh.boundary % 4", keep=2)
+    scores = [(start + index + 1) % 4 for index in range(6)]
+    check("each line has its score", [row["score"] for row in found["lines"]] == scores, found)
+    order = sorted(range(6), key=lambda index: (-scores[index], index))
+    check("the best are told, equal ones in order", [best["line"] for best in found["best"]] == order, found)
+    check("with their scores", [best["score"] for best in found["best"]] == [scores[index] for index in order], found)
+    check("the best are kept", [kept["line"] for kept in found["kept"]] == order[:2], found)
+    for kept in found["kept"]:
+        check("where they ended", lab("observe", machine=kept["id"])["boundary"] == start + kept["line"] + 1, kept)
+        check("rows name them", found["lines"][kept["line"]]["fork"] == kept["id"], found)
+        lab("fork_delete", fork=kept["id"])
+    chunk = lab("try_lines", lines=lines, score="if nh.boundary % 2 == 0 then return 'x' end return nh.status.hp")
+    spoilt = ["score_error" in row for row in chunk["lines"]]
+    check("a line without a number says so", spoilt == [(start + index + 1) % 2 == 0 for index in range(6)], chunk)
+    check("and is none of the best", len(chunk["best"]) == 3, chunk)
+    sampled = lab("try_lines", lines=lines[-1:], samples=10, luck_seed="3", score="nh.boundary")
+    spread = sampled["lines"][0]["score"]
+    check("samples are spread", spread["min"] <= spread["q10"] <= spread["q50"] <= spread["q90"] <= spread["max"] <= start + 6, sampled)
+    many = lab("try_lines", lines=[{"text": "s"}] * 2_000, score="nh.turn")
+    check("2,000 lines are scored", len(many["best"]) == 10 and "score_error" not in many["lines"][0], many)
+    for source in ["nh.", "while true do end"]:
+        lab.refused("try_lines", "SCRIPT_FAILED", None, lines=lines, score=source)
+
+
 def paging(lab):
     lines = [{"text": "hjklyubnss"[index % 10 :] + "s2s"} for index in range(4_096)]
     call = lab.server.send("tools/call", {"name": "try_lines", "arguments": {"lines": lines}, "_meta": {"progressToken": "p"}})
@@ -295,6 +326,12 @@ def paging(lab):
     check("beyond the last there is none", beyond["lines"] == [] and "next_offset" not in beyond, beyond)
     for _ in range(8):
         lab("try_lines", lines=[{"text": "s"}])
+    rng = random.Random(SEED)
+    wordy = [{"keys": [rng.choice("hjklyubn:sss") for _ in range(60)]} for _ in range(2_000)]
+    answer = lab.server.answer(lab.server.start_call("try_lines", lines=wordy, force=True, stop=[{"on": "hp_below", "n": 8}, {"on": "new_monster"}]))
+    size, page = len(answer["result"]["content"][0]["text"]), structured(answer)
+    print(f"2,000 wordy lines: {len(page['lines'])} of them in {size} bytes", flush=True)
+    check("rows with much to tell make a page of under 10,000 tokens", size < ANSWER_BYTES and page["next_offset"] == len(page["lines"]), size)
     lab.refused("try_lines", "INVALID_ARGUMENT", "tried", tried=first["tried"])
 
 

@@ -35,8 +35,12 @@ fn monsters(frame: &Frame) -> impl Iterator<Item = (i16, u8, u8)> {
 /// The monsters in view of which there were fewer before: one that only moves is none of them. On another level all
 /// are new. Who hallucinates sees kinds that mean nothing, so that only the number counts.
 pub(crate) fn new_monsters(before: &Frame, after: &Frame) -> Vec<Value> {
-    let level = |frame: &Frame| frame.status.as_ref().map(|status| (status.depth, status.level_text.clone()));
-    let is_elsewhere = level(before).is_some() && level(before) != level(after);
+    let levels = before.status.as_ref().zip(after.status.as_ref());
+    let is_elsewhere = levels.is_some_and(|(old, new)| old.depth != new.depth || old.level_text != new.level_text);
+    if !is_elsewhere && before.glyphs == after.glyphs && before.hero == after.hero {
+        // Most keys, and nothing to be looked through.
+        return Vec::new();
+    }
     let raves = |frame: &Frame| frame.status.as_ref().is_some_and(|status| status.conditions.contains(&Ailment::Hallu));
     let is_raving = raves(before) || raves(after);
     let kind = |glyph: i16| if is_raving { 0 } else { glyph };

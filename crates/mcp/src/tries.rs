@@ -56,7 +56,7 @@ pub(crate) struct TryLines {
     keep: Option<u64>,
     /// Instead of lines: the id of a result, for another page of it.
     tried: Option<String>,
-    /// How many lines of the result at most; 40 without it.
+    /// How many lines of the result at most; without it up to 40, as many as make a short answer.
     #[schemars(range(min = 1, max = 1000))]
     limit: Option<u64>,
     /// How many to pass over.
@@ -113,25 +113,34 @@ impl ToolArguments for TryLines {
     const RESULT: &'static [&'static [Field]] = &[TRIED, RUNNING];
 
     fn call(self, session: &Session, call: &Call<'_>) -> Result<Reply, Failure> {
-        let limit = size_within("limit", self.limit, 40, 1, 1_000)?;
+        let limit = size_within("limit", self.limit, LINES_DEFAULT, 1, 1_000)?;
+        let bytes_max = if self.limit.is_some() { usize::MAX } else { ANSWER_BYTES };
         let offset = size_within("offset", self.offset, 0, 0, 1_000_000)?;
         if let Some(name) = self.tried.clone() {
             self.refuse_beside_tried()?;
             let rows = session.tried().find(&name)?;
-            return page(&rows, offset, limit);
+            return page(&rows, offset, (limit, bytes_max));
         }
         let order = self.order(session)?;
         call.works_on(session, order.from);
         let rows = tries_run::run(session, call, order)?;
-        page(&rows, offset, limit)
+        page(&rows, offset, (limit, bytes_max))
     }
 }
 
-/// A page of a result.
-fn page(result: &TriedRows, offset: usize, limit: usize) -> Result<Reply, Failure> {
+/// How many lines a page has, and how many bytes its answer, where the call doesn't say.
+const LINES_DEFAULT: usize = 40;
+const ANSWER_BYTES: usize = 24_000;
+
+/// A page of a result: at most so many lines in so many bytes, but one at least.
+fn page(result: &TriedRows, offset: usize, (limit, bytes_max): (usize, usize)) -> Result<Reply, Failure> {
     let total = result.rows.len();
-    let some = result.rows.iter().skip(offset).take(limit);
-    let lines: Result<Vec<Value>, _> = some.map(|row| serde_json::from_str(row)).collect();
+    let mut bytes = serde_json::to_string(&result.head).map_or(0, |head| head.len());
+    let some = result.rows.iter().skip(offset).take(limit).enumerate().take_while(|(index, row)| {
+        bytes = bytes.saturating_add(row.len() + 1);
+        *index == 0 || bytes <= bytes_max
+    });
+    let lines: Result<Vec<Value>, _> = some.map(|(_, row)| serde_json::from_str(row)).collect();
     let lines = lines.map_err(|error| Failure::new(Code::EngineFailure, error.to_string()))?;
     let next = offset + lines.len();
     Ok(Reply::default()
@@ -274,5 +283,27 @@ pub(crate) fn luck_fields(luck: Luck) -> (&'static str, Value) {
     match luck {
         Luck::Same => ("same", Value::Null),
         Luck::Reseed { core, .. } => ("reseed", json!(core)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_short_and_never_empty() {
+        let rows = (0..100).map(|line| json!({"line": line, "messages_tail": ["x".repeat(900)]}).to_string()).collect();
+        let result = TriedRows { head: Map::new(), rows };
+        let lines = |offset, limits| {
+            let reply = page(&result, offset, limits).unwrap();
+            let lines: Vec<u64> =
+                reply.fields["lines"].as_array().unwrap().iter().map(|row| row["line"].as_u64().unwrap()).collect();
+            (lines, reply.fields["next_offset"].as_u64())
+        };
+        assert_eq!(lines(0, (40, ANSWER_BYTES)), ((0..25).collect(), Some(25)));
+        assert_eq!(lines(25, (3, ANSWER_BYTES)), ((25..28).collect(), Some(28)));
+        assert_eq!(lines(98, (40, usize::MAX)), (vec![98, 99], None));
+        assert_eq!(lines(7, (40, 10)), (vec![7], Some(8)));
+        assert_eq!(lines(100, (40, 10)), (vec![], None));
     }
 }
