@@ -187,6 +187,10 @@ def tries():
         refusals(lab)
         after = lab("observe")
         check("the machine has not changed, nor its revision", after == before, (before, after))
+        kept = lab("try_lines", lines=[{"text": "2s"}], keep=1)["kept"][0]
+        adopted = lab.main("fork_adopt", fork=kept["id"])
+        check("a kept line can be adopted", (adopted.get("inputs"), adopted.get("boundary")) == (2, before["boundary"] + 2), adopted)
+        check("and main's movie verifies", lab("movie_verify")["verdict"] == "exact")
 
 
 def like_batches(lab, rng, never):

@@ -236,3 +236,28 @@ fn single(own: Vec<Done>) -> Map<String, Value> {
     };
     fields
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn done(score: Option<Result<f64, &str>>, is_done: bool) -> Done {
+        let row = Row { fields: Map::new(), stop: "done", is_done, has_ended: false, turns: 0 };
+        Done { row, score: score.map(|score| score.map_err(str::to_owned)), state: None, no_room: false }
+    }
+
+    #[test]
+    fn the_best_come_first_and_equal_ones_in_their_order() {
+        let scored = [
+            done(Some(Ok(1.0)), true),
+            done(Some(Err("no number")), true),
+            done(Some(Ok(-2.0)), true),
+            done(Some(Ok(7.5)), true),
+            done(None, false),
+            done(Some(Ok(7.5)), true),
+        ];
+        assert_eq!(ranking(&scored), [3, 5, 0, 2]);
+        let plain = [done(None, true), done(None, false), done(None, true)];
+        assert_eq!(ranking(&plain), [0, 2]);
+    }
+}
