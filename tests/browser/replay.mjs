@@ -1,6 +1,6 @@
 // Movies and journals from files: scrubbing, jumps, play, growth and tears.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Checks, PROGRAM, Server, browse, cells, firstLine, open, record, scratch, shot, shows, start } from "./harness.mjs";
 
@@ -27,7 +27,7 @@ const isShown = async (what, page, file, at) => {
   checks.same(`${what}: boundary ${at}`, (await cells(page)).rows, shown(file, at));
 };
 
-const indexed = (page) => page.waitForFunction(() => !document.getElementById("level-forward").disabled, null, { timeout: 30000 });
+const indexed = (page) => page.waitForFunction(() => document.body.dataset.index === "complete", null, { timeout: 30000 });
 
 // A short movie that ends with a death.
 let healer = "";
@@ -137,6 +137,54 @@ for (const keys of ["s", "hjkl", "i"]) {
   checks.same(`the journal after ${keys}`, (await cells(follower)).rows.map((row) => row.trimEnd()), Array.from({ length: 24 }, (_, row) => rows[row] ?? ""));
 }
 
+// Its line is taken back, and goes another way: what was seen before of it is no more.
+const bar = (page) => page.evaluate(() => [Number(document.getElementById("scrub").max), document.getElementById("notice").textContent]);
+await follower.locator("#first").click();
+await follower.locator("#last").click();
+const revision = (await server.call("observe", { layers: ["status"] })).revision;
+const back = await server.call("seek", { revision, boundary: 4 });
+checks.same("sought", back.boundary, 4);
+await server.keys([...".....20s"]);
+const other_way = (await server.call("observe", { layers: ["screen"] })).boundary;
+await follower.waitForFunction((last) => Number(document.getElementById("scrub").max) === last && document.body.dataset.index === "complete", other_way, { timeout: 15000 });
+await follower.locator("#first").click();
+for (const at of [6, 8, other_way]) {
+  await follower.evaluate((at) => {
+    const bar = document.getElementById("scrub");
+    bar.value = String(at);
+    bar.dispatchEvent(new Event("input"));
+  }, at);
+  await isShown("the other way", follower, journal, at);
+}
+await follower.locator("#live").click();
+
+// Another movie in its place is another game, from its own power-on.
+const written = join(folder, "written.movie");
+copyFileSync(journal, written);
+const fifth = await watch(written);
+const reader = await open(context, `${fifth.url}#m=main&b=3`);
+await isShown("before", reader, written, 3);
+const gameBefore = await reader.evaluate(async () => (await (await fetch("/api/machines/main/state")).json()).game);
+renameSync(written, join(folder, "gone.copy"));
+await reader.waitForFunction(() => document.getElementById("notice").textContent.includes("can't be read") || document.getElementById("notice").textContent.includes("No such file"));
+await isShown("what is gone stays", reader, join(folder, "gone.copy"), 3);
+copyFileSync(healer, written);
+await reader.waitForFunction(() => document.getElementById("notice").textContent.includes("replaced by another movie"));
+await indexed(reader);
+await isShown("another movie in its place", reader, healer, 0);
+await reader.locator("#last").click();
+await isShown("its end", reader, healer, index.last);
+const stateAfter = await reader.evaluate(async () => (await fetch("/api/machines/main/state")).json());
+checks.that("another game", stateAfter.game !== gameBefore && stateAfter.notice.includes("replaced"), [gameBefore, stateAfter.game, stateAfter.notice]);
+checks.same("it is a movie now", stateAfter.kind, "movie");
+// And a movie over a movie, written in place.
+const short = join(folder, "short.movie");
+record(short, 30, "priest", 40);
+writeFileSync(written, readFileSync(short));
+await reader.waitForFunction((wanted) => Number(document.getElementById("scrub").max) === wanted, 40, { timeout: 15000 });
+await isShown("a movie over a movie", reader, short, 0);
+checks.that("it is told", (await bar(reader))[1].includes("replaced by another movie"), await bar(reader));
+
 // A torn one shows all but the tear.
 const torn = join(folder, "torn.copy");
 copyFileSync(journal, torn);
@@ -150,9 +198,9 @@ await shows(tear, whole.inputs);
 await tear.waitForFunction(() => document.getElementById("notice").textContent.includes("torn"));
 checks.same("all but the tear", (await cells(tear)).rows, shown(torn, whole.inputs));
 
-for (const one of [page, other, far, follower, tear]) checks.same("nothing went wrong in the page", one.faults, []);
+for (const one of [page, other, far, follower, reader, tear]) checks.same("nothing went wrong in the page", one.faults, []);
 await browser.close();
-for (const watcher of [first, second, third, fourth]) {
+for (const watcher of [first, second, third, fourth, fifth]) {
   watcher.child.kill("SIGTERM");
   checks.same("a watcher ends well", await watcher.ended, 0);
 }

@@ -51,6 +51,8 @@ pub(crate) struct Tip {
 
 struct Now {
     revision: Revision,
+    /// The revision since which the line has only grown.
+    line_since: Revision,
     tip: Tip,
     activity: Lifecycle,
     fate: Fate,
@@ -104,6 +106,7 @@ impl Slot {
             turnstile: Turnstile::default(),
             now: Mutex::new(Now {
                 revision,
+                line_since: revision,
                 recent: VecDeque::from([(revision, tip.line.end())]),
                 tip,
                 activity: Lifecycle::Idle,
@@ -157,6 +160,7 @@ impl Slot {
             power_on: Arc::clone(&self.power_on),
             lineage: self.lineage.clone(),
             revision: now.revision,
+            line_since: now.line_since,
             boundary: tip.line.end(),
             reseeds: tip.line.reseeds().len() as u64,
             lifecycle: now.lifecycle(),
@@ -297,6 +301,7 @@ impl Held<'_> {
         let mut now = self.slot.now();
         if !same_line {
             now.recent.clear();
+            now.line_since = revision;
         }
         now.recent.push_back((revision, tip.line.end()));
         if now.recent.len() > RECENT_MAX {

@@ -19,6 +19,8 @@ pub struct Snapshot {
     pub lineage: Option<Lineage>,
     /// Guards every changing call.
     pub revision: Revision,
+    /// The revision since which its line has only grown. At an earlier one, a boundary may have shown something else.
+    pub line_since: Revision,
     /// How many inputs lie behind it.
     pub boundary: Boundary,
     /// How many of its line's boundaries have a reseed.

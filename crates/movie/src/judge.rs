@@ -90,7 +90,13 @@ impl<'a> Judge<'a> {
         self.inputs += 1;
         self.compared.checks += 1;
         if step.check != actual {
-            self.desync(Difference::Check { expected: step.check, actual });
+            let expected = step.check;
+            let is_first = self.inputs == 1 && self.compared.play_digests == 0;
+            self.desync(if is_first {
+                Difference::First { expected, actual }
+            } else {
+                Difference::Check { expected, actual }
+            });
         }
     }
 

@@ -42,6 +42,13 @@ pub enum Difference {
         /// In the replay.
         actual: Check,
     },
+    /// The check of the first input, where the movie has no digest of power-on: play may have parted before any input.
+    First {
+        /// In the movie.
+        expected: Check,
+        /// In the replay.
+        actual: Check,
+    },
     /// The whole play digest.
     Play {
         /// In the movie.
@@ -150,7 +157,13 @@ impl std::fmt::Display for Desync {
                 let index = boundary.0.saturating_sub(1);
                 write!(f, "after input {index} ({key}), at boundary {boundary}, {difference}")
             }
-            None => write!(f, "at power-on, {difference}"),
+            None => {
+                write!(f, "at power-on, before any input, {difference}")?;
+                match difference {
+                    Difference::Play { .. } => f.write_str(": the power-on record or the engine is another"),
+                    _ => Ok(()),
+                }
+            }
         }
     }
 }
@@ -160,6 +173,13 @@ impl std::fmt::Display for Difference {
         match self {
             Self::Check { expected: Check(expected), actual: Check(actual) } => {
                 write!(f, "play differs: the movie has check {expected:08x}, the replay {actual:08x}")
+            }
+            Self::First { expected: Check(expected), actual: Check(actual) } => {
+                write!(
+                    f,
+                    "play differs: the movie has check {expected:08x}, the replay {actual:08x}; it is the first to be \
+                     compared, so the power-on record, the engine or this input is another"
+                )
             }
             Self::Play { expected, actual } => {
                 write!(f, "play differs: the movie has digest {expected}, the replay {actual}")

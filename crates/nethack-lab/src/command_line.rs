@@ -281,7 +281,7 @@ pub(crate) struct ExportOptions {
     /// The picture or the text of this boundary: after so many inputs
     #[arg(long, value_name = "BOUNDARY", conflicts_with_all = ["ttyrec", "cast", "from", "to", "every"])]
     pub(crate) at: Option<u64>,
-    /// Begin at this boundary [default: 0]
+    /// Begin at this boundary: recordings, and what --every takes [default: 0]
     #[arg(long, value_name = "BOUNDARY")]
     pub(crate) from: Option<u64>,
     /// End at this boundary [default: the movie's last]

@@ -95,14 +95,25 @@ pub(crate) fn read_file(path: &Path, bytes_max: u64) -> anyhow::Result<Vec<u8>> 
     Ok(bytes)
 }
 
+/// Refuses `-`, by which others mean standard output: that is for what is said here.
+pub(crate) fn check_named(path: &Path) -> anyhow::Result<()> {
+    if path.as_os_str() == "-" {
+        let message = "-: standard output takes no file: name one (./- for a file that is called so)";
+        return Err(Usage(message.to_owned()).into());
+    }
+    Ok(())
+}
+
 /// Refuses a name that is taken, before any work is done for it.
 pub(crate) fn check_free(path: &Path) -> anyhow::Result<()> {
+    check_named(path)?;
     anyhow::ensure!(path.symlink_metadata().is_err(), "{} exists already: name another file", path.display());
     Ok(())
 }
 
 /// Creates a file that must not exist yet.
 pub(crate) fn create_new(path: &Path) -> anyhow::Result<File> {
+    check_named(path)?;
     let created = OpenOptions::new().write(true).create_new(true).open(path);
     if created.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
         anyhow::bail!("{} exists already: name another file", path.display());

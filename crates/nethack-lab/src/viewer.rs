@@ -149,10 +149,12 @@ pub(crate) fn published<'a>(
             reseeded: lineage.luck != Luck::Same,
         }),
         revision: snapshot.revision.0,
+        line: snapshot.line_since.0,
         boundary: snapshot.boundary.0,
         lifecycle: snapshot.lifecycle.word(),
         ended: snapshot.ended.clone(),
         failure: snapshot.failure.clone(),
+        notice: None,
         frame: Arc::clone(&snapshot.frame),
         symbols: Symbols::of(&snapshot.power_on),
     }

@@ -34,32 +34,36 @@ const feed = new Feed({
 
 function took(state) {
   const before = newest;
-  const isFirst = newest === null;
-  const revisionIsOther = newest?.revision !== state.revision;
-  if (newest && newest.game !== state.game) {
-    notice("A new game has begun.");
-    replay.reset(watched, state.kind);
-  }
+  const isFirst = before === null;
+  const isOtherGame = !isFirst && before.game !== state.game;
   newest = state;
   if (isFirst) arrivedAt = new Date();
-  if (revisionIsOther) updatedAt = isFirst ? null : new Date();
-  if (isFirst) begin(state);
-  replay.grew(state.boundary, revisionIsOther);
+  if (before?.revision !== state.revision) updatedAt = isFirst ? null : new Date();
+  if (isFirst || isOtherGame) begin(state, isFirst ? readHash().boundary : null);
+  else replay.grew(state.boundary, state.line);
   if (replay.isLive) showNewest();
-  // What was wrong may have come right: a journal's torn end is whole a moment later.
-  if (state.failure) notice(state.failure);
-  else if (before?.failure) notice("");
+  tell(state, before, isOtherGame);
 }
 
-/** The first state of a machine tells what it is, and the address at which boundary it is to be shown. */
-function begin(state) {
+/** What is wrong, or how the game came to be shown. What was wrong may have come right: a journal's torn end is whole a
+ * moment later. */
+function tell(state, before, isOtherGame) {
+  if (state.failure) notice(state.failure);
+  else if (isOtherGame) notice(sentence(state.notice ?? "a new game has begun"));
+  else if (before?.failure || (!before && state.notice)) notice(sentence(state.notice ?? ""));
+}
+
+const sentence = (text) => text && `${text[0].toUpperCase()}${text.slice(1)}.`;
+
+/** The first state of a game tells what it is, and the address at which boundary it is to be shown. */
+function begin(state, boundary) {
   replay.reset(watched, state.kind);
-  replay.grew(state.boundary, true);
+  replay.grew(state.boundary, state.line);
   document.body.dataset.kind = state.kind;
-  const { boundary } = readHash();
-  if (boundary !== null) replay.last = Math.max(replay.last, boundary);
-  if (boundary !== null) replay.go(boundary);
-  else if (state.kind === "movie") replay.go(0);
+  if (boundary !== null) {
+    replay.last = Math.max(replay.last, boundary);
+    replay.go(boundary);
+  } else if (state.kind === "movie") replay.go(0);
 }
 
 function showNewest() {

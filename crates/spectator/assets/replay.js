@@ -4,6 +4,8 @@ import { Timeline } from "/assets/timeline.js";
 
 const BATCH = 64;
 const KEPT = 512;
+/** How often a frame is asked for that the server has not come to yet, every half second. */
+const TRIES = 60;
 /** Frames a second that are drawn at most; faster play passes some over. */
 const DRAWN_PER_S = 30;
 
@@ -13,10 +15,12 @@ export class Replay {
     this.handlers = handlers;
     this.machine = null;
     this.kind = "live";
+    this.line = null;
     this.last = 0;
     this.position = null;
     this.frames = new Map();
     this.loading = new Map();
+    this.epoch = 0;
     this.token = 0;
     this.playing = false;
     this.timeline = new Timeline(() => this.learnt());
@@ -64,33 +68,43 @@ export class Replay {
     act();
   }
 
-  /** Another machine, or another run of the server: nothing that was kept is its. */
+  /** Another machine, another game, or another run of the server: nothing that was kept is its. */
   reset(machine, kind) {
     this.token += 1;
     this.machine = machine;
     this.kind = kind;
+    this.line = null;
+    this.last = 0;
     this.position = null;
     this.playing = false;
-    this.frames.clear();
-    this.loading.clear();
+    this.forgetFrames();
     this.timeline.forget();
     if (kind !== "live") this.timeline.load(machine);
     this.draw();
   }
 
-  /** The line has grown, or been cut. */
-  grew(boundary, revisionIsOther) {
-    const before = this.last;
-    this.last = Math.max(this.timeline.index?.last ?? 0, boundary);
-    if (revisionIsOther && boundary < before && this.kind !== "movie") this.frames.clear();
-    if (this.kind === "journal") this.timeline.grew(boundary);
-    if (this.position !== null && this.position > this.last) this.position = this.last;
+  /** What is on its way was asked of the line as it was, so it counts no more either. */
+  forgetFrames() {
+    this.epoch += 1;
+    this.frames.clear();
+    this.loading.clear();
+  }
+
+  /** The line has come to a boundary: it has grown, or it is another than before. */
+  grew(boundary, line) {
+    const isOther = this.line !== null && this.line !== line;
+    this.line = line;
+    if (isOther) this.forgetFrames();
+    if (this.kind === "journal") this.timeline.grew(boundary, isOther);
+    const known = Math.max(this.timeline.last, boundary);
+    this.last = isOther ? known : Math.max(this.last, known);
+    if (isOther && this.position !== null && !this.playing) this.go(this.position);
     this.draw();
   }
 
   /** More is known of the line. */
   learnt() {
-    this.last = Math.max(this.last, this.timeline.index.last);
+    this.last = Math.max(this.last, this.timeline.last);
     this.draw();
   }
 
@@ -114,44 +128,48 @@ export class Replay {
     const wanted = Math.min(this.last, Math.max(0, Math.round(boundary)));
     this.token += 1;
     const token = this.token;
+    this.playing = false;
     this.position = wanted;
     this.draw();
     try {
-      const frame = await this.frame(wanted, 1);
-      if (token === this.token) this.handlers.onFrame(frame);
-      return token === this.token;
+      const frame = await this.frame(wanted, 1, token);
+      if (frame) this.handlers.onFrame(frame);
     } catch (error) {
       if (token === this.token) say(byId("jump-said"), error.message);
-      return false;
     }
   }
 
-  /** A frame, from what is kept or from the server, which may not have come so far. */
-  async frame(boundary, count) {
-    for (let tries = 0; ; tries += 1) {
+  /** A frame, from what is kept or from the server, which may not have come so far. Nothing once another is asked for. */
+  async frame(boundary, count, token) {
+    for (let tries = 0; token === this.token && tries < TRIES; tries += 1) {
       const kept = this.frames.get(boundary);
-      if (kept) return kept;
+      if (kept) {
+        say(byId("jump-said"), "");
+        return kept;
+      }
       try {
         await this.load(boundary, count);
       } catch (error) {
-        if (error.status !== 503 || tries > 60) throw error;
-        say(byId("jump-said"), "not there yet");
+        if (error.status !== 503 || tries + 1 === TRIES) throw error;
+        if (token === this.token) say(byId("jump-said"), "not there yet");
         await new Promise((resolve) => setTimeout(resolve, 500));
       }
-      say(byId("jump-said"), "");
     }
+    return null;
   }
 
   load(boundary, count) {
     const key = `${boundary}+${count}`;
     if (!this.loading.has(key)) {
-      const machine = this.machine;
-      const loading = ask(`/api/machines/${machine}/frames/${boundary}?count=${count}`).then((answer) => {
-        if (machine !== this.machine) return;
+      const { epoch, loading } = this;
+      const answer = ask(`/api/machines/${this.machine}/frames/${boundary}?count=${count}`).then((answer) => {
+        if (epoch !== this.epoch) return;
         for (const frame of answer.frames) this.frames.set(frame.boundary, frame);
         while (this.frames.size > KEPT) this.frames.delete(this.frames.keys().next().value);
-      }).finally(() => this.loading.delete(key));
-      this.loading.set(key, loading);
+      }).finally(() => {
+        if (epoch === this.epoch) loading.delete(key);
+      });
+      loading.set(key, answer);
     }
     return this.loading.get(key);
   }
@@ -188,8 +206,8 @@ export class Replay {
       const stride = Math.max(1, Math.round(speed / DRAWN_PER_S));
       const ahead = stride === 1 ? BATCH : 1;
       try {
-        const frame = await this.frame(this.position, Math.min(ahead, this.last - this.position + 1));
-        if (token !== this.token) return;
+        const frame = await this.frame(this.position, Math.min(ahead, this.last - this.position + 1), token);
+        if (!frame) return;
         this.handlers.onFrame(frame);
       } catch (error) {
         if (token === this.token) say(byId("jump-said"), error.message);
@@ -221,21 +239,30 @@ export class Replay {
       this.go(number);
       return;
     }
-    const boundary = await this.boundaryOfTurn(number);
-    if (boundary === null) say(byId("jump-said"), `there is no turn ${number} yet`);
-    else this.go(boundary);
+    this.token += 1;
+    const token = this.token;
+    this.playing = false;
+    try {
+      const boundary = await this.boundaryOfTurn(number, token);
+      if (token !== this.token) return;
+      if (boundary === null) say(byId("jump-said"), `there is no turn ${number} yet`);
+      else this.go(boundary);
+    } catch (error) {
+      if (token === this.token) say(byId("jump-said"), error.message);
+    }
   }
 
   /** The first boundary of a turn or a later one: from the index, or by halving the line. */
-  async boundaryOfTurn(turn) {
+  async boundaryOfTurn(turn, token) {
     const known = this.timeline.boundaryOfTurn(turn);
     if (known !== undefined) return known;
     let [low, high] = [0, this.last];
-    if ((await this.frame(high, 1)).turn < turn) return null;
-    while (low < high) {
+    const isBefore = async (boundary) => (await this.frame(boundary, 1, token))?.turn < turn;
+    if (await isBefore(high)) return null;
+    while (low < high && token === this.token) {
       const middle = Math.floor((low + high) / 2);
-      if ((await this.frame(middle, 1)).turn >= turn) high = middle;
-      else low = middle + 1;
+      if (await isBefore(middle)) low = middle + 1;
+      else high = middle;
     }
     return low;
   }
@@ -245,8 +272,10 @@ export class Replay {
     const found = direction > 0
       ? boundaries.find((boundary) => boundary > now)
       : boundaries.filter((boundary) => boundary < now).at(-1);
-    if (found === undefined) say(byId("jump-said"), this.timeline.isKnown ? `no ${direction > 0 ? "later" : "earlier"} ${word}` : `${word}s are not kept for this machine`);
-    else this.go(found);
+    if (found !== undefined) this.go(found);
+    else if (this.kind === "live") say(byId("jump-said"), `${word}s are not kept for a live game`);
+    else if (!this.timeline.isComplete) say(byId("jump-said"), `no such ${word} was found yet: the recording is being read`);
+    else say(byId("jump-said"), `no ${direction > 0 ? "later" : "earlier"} ${word}`);
   }
 
   jumpMessage(direction) {
@@ -288,6 +317,7 @@ export class Replay {
     byId("back").disabled = byId("first").disabled = at <= 0;
     byId("forward").disabled = byId("last").disabled = this.position !== null && at >= this.last;
     for (const id of ["level-back", "level-forward", "message-back", "message-forward"]) byId(id).disabled = !this.timeline.isKnown;
+    document.body.dataset.index = this.timeline.isComplete ? "complete" : this.timeline.isKnown ? "partial" : "none";
     this.timeline.draw(byId("marks"), this.last);
   }
 }

@@ -16,14 +16,24 @@ export class Timeline {
 
   forget() {
     clearTimeout(this.timer);
+    // Answers to what was asked before count no more.
+    this.generation = (this.generation ?? 0) + 1;
     this.machine = null;
     this.index = null;
+    this.isStale = false;
     this.turns = [];
     this.messages = [];
     this.loading = false;
+    this.again = false;
   }
 
   get isKnown() { return this.index !== null; }
+
+  /** Whether all of the line is known, as far as it goes by now. */
+  get isComplete() { return this.index !== null && this.index.complete && !this.isStale; }
+
+  /** The last boundary, as far as that is known here. */
+  get last() { return this.index && !this.isStale ? this.index.last : 0; }
 
   get levels() { return this.index?.levels.map((level) => level.boundary) ?? []; }
 
@@ -32,38 +42,47 @@ export class Timeline {
   /** The boundaries that have messages, in order. */
   get told() { return [...new Set(this.messages.map((message) => message.boundary))]; }
 
-  /** The line has come to a boundary: what lies before it is asked for. */
-  grew(boundary) {
-    if (this.index && boundary > this.index.through && !this.loading) this.load(this.machine);
+  /** The line has come to a boundary, maybe on another way: what lies before it is asked for. */
+  grew(boundary, isOther) {
+    if (isOther) this.isStale = true;
+    if (!isOther && boundary <= (this.index?.through ?? -1)) return;
+    // What is on its way may have been answered before.
+    if (this.loading) this.again = true;
+    else this.load(this.machine);
   }
 
   async load(machine) {
     clearTimeout(this.timer);
-    this.machine = machine;
-    this.loading = true;
-    const isCurrent = () => machine === this.machine;
+    const { generation } = this;
+    const isCurrent = () => generation === this.generation;
+    Object.assign(this, { machine, loading: true, again: false });
     try {
       const index = await ask(`/api/machines/${machine}/index`);
       if (!isCurrent()) return;
-      if (this.index && index.through < this.index.through) this.messages = [];
+      if (this.index && index.line !== this.index.line) this.messages = [];
       this.index = index;
+      this.isStale = this.again && this.isStale;
       this.turns = turnsOf(index);
-      await this.loadMessages(machine);
+      await this.loadMessages(machine, isCurrent);
       if (!isCurrent()) return;
       this.onNews();
-      if (!index.complete) this.timer = setTimeout(() => this.load(machine), AGAIN_MS);
+      if (!index.complete || this.again) this.loadAfter(AGAIN_MS);
     } catch {
-      if (isCurrent()) this.timer = setTimeout(() => this.load(machine), FAILED_MS);
+      if (isCurrent()) this.loadAfter(FAILED_MS);
     } finally {
       if (isCurrent()) this.loading = false;
     }
   }
 
-  async loadMessages(machine) {
+  loadAfter(pause) {
+    this.timer = setTimeout(() => this.load(this.machine), pause);
+  }
+
+  async loadMessages(machine, isCurrent) {
     for (;;) {
       const after = this.messages.at(-1)?.id ?? 0;
       const answer = await ask(`/api/machines/${machine}/messages?after=${after}&limit=2000`);
-      if (machine !== this.machine || answer.messages.length === 0) return;
+      if (!isCurrent() || answer.messages.length === 0) return;
       this.messages.push(...answer.messages);
     }
   }
@@ -72,7 +91,7 @@ export class Timeline {
   boundaryOfTurn(turn) {
     const found = this.turns.find(([, at]) => at >= turn);
     if (found) return found[0];
-    return this.index?.complete ? null : undefined;
+    return this.isComplete ? null : undefined;
   }
 
   boundaryOfMessage(id) {

@@ -3,9 +3,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::Stream;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::watch::Receiver;
 
+use crate::crowd::Viewing;
 use crate::watch::Shown;
 
 /// Nothing new for so long: a line that says nothing, so that a connection which is gone is found out.
@@ -20,7 +20,7 @@ pub(crate) struct Events {
     pub(crate) machine: Receiver<Shown>,
     pub(crate) list: Receiver<Shown>,
     pub(crate) stage: Stage,
-    pub(crate) _permit: OwnedSemaphorePermit,
+    pub(crate) _viewing: Viewing,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

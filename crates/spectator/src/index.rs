@@ -4,6 +4,11 @@ use wire::Frame;
 /// Where things happen along a line: what a replay jumps to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
+    /// Whether it holds all that there is by now. Who makes it says so: one that nothing was noted in yet looks like one
+    /// of a line without inputs.
+    pub complete: bool,
+    /// Another number once the line was taken back, and what was known of it with it.
+    pub line: u64,
     /// The boundary up to which it was made.
     pub through: u64,
     /// The last boundary of the line.
@@ -69,7 +74,8 @@ impl Index {
         json!({
             "through": self.through,
             "last": self.last,
-            "complete": self.through >= self.last,
+            "complete": self.complete,
+            "line": self.line,
             "turns": {"boundaries": boundaries, "turns": turns},
             "levels": levels,
             "ends": ends,

@@ -36,11 +36,12 @@ mod events;
 mod guard;
 mod routes;
 
+mod crowd;
 mod patience;
 mod serve;
 
 pub use render::Symbols;
 
 pub use index::{Index, LevelChange};
-pub use serve::{BindError, Bound, CONNECTIONS_MAX, VIEWERS_MAX, Viewer, bind};
+pub use serve::{BindError, Bound, CONNECTIONS_MAX, Viewer, bind};
 pub use source::{At, Kind, Lineage, Logged, Published, Refusal, Source, Waited};

@@ -12,20 +12,27 @@ pub(crate) struct Patient<S> {
     limit: Duration,
     until: Pin<Box<Sleep>>,
     waits: bool,
+    tell: Tell,
 }
 
+/// Told when the peer stops taking what it is sent, and when it goes on.
+type Tell = Box<dyn Fn(bool) + Send + Sync>;
+
 impl<S> Patient<S> {
-    pub(crate) fn new(stream: S, limit: Duration) -> Self {
-        Self { stream, limit, until: Box::pin(tokio::time::sleep(limit)), waits: false }
+    pub(crate) fn new(stream: S, limit: Duration, tell: impl Fn(bool) + Send + Sync + 'static) -> Self {
+        Self { stream, limit, until: Box::pin(tokio::time::sleep(limit)), waits: false, tell: Box::new(tell) }
     }
 
     fn timed<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.waits = false;
+            if std::mem::take(&mut self.waits) {
+                (self.tell)(false);
+            }
             return written;
         }
         if !self.waits {
             self.waits = true;
+            (self.tell)(true);
             let until = self.until.deadline().max(deadline(self.limit));
             self.until.as_mut().reset(until);
         }
@@ -77,6 +84,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use super::*;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -88,9 +97,12 @@ mod tests {
     fn a_peer_that_takes_nothing_is_given_up_on() {
         block_on(async {
             let (ours, _theirs) = tokio::io::duplex(16);
-            let mut patient = Patient::new(ours, Duration::from_millis(20));
+            let tells = Arc::new(Mutex::new(Vec::new()));
+            let told = Arc::clone(&tells);
+            let mut patient = Patient::new(ours, Duration::from_millis(20), move |waits| told.lock().unwrap().push(waits));
             let error = patient.write_all(&[0; 64]).await.unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+            assert_eq!(*tells.lock().unwrap(), [true]);
         });
     }
 
@@ -98,7 +110,7 @@ mod tests {
     fn a_peer_that_takes_a_little_is_waited_for() {
         block_on(async {
             let (ours, mut theirs) = tokio::io::duplex(1);
-            let mut patient = Patient::new(ours, Duration::from_secs(60));
+            let mut patient = Patient::new(ours, Duration::from_secs(60), |_| {});
             let reader = async {
                 let mut taken = [0; 64];
                 theirs.read_exact(&mut taken).await

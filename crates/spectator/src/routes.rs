@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{Extension, Path, RawQuery, State};
 use axum::http::header::{self, HeaderMap, HeaderValue};
 use axum::http::{StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use crate::assets::{Asset, PAGE, PARTS};
+use crate::crowd::Guest;
 use crate::events::{Events, Stage};
 use crate::guard::{Hosts, error, guard};
-use crate::serve::VIEWERS_MAX;
 use crate::source::{Refusal, Source};
 use crate::view::{self, Encoded};
 use crate::watch::Watchers;
@@ -31,7 +31,6 @@ const WAITING_MAX: usize = 128;
 #[derive(Clone)]
 struct Shared {
     watchers: Arc<Watchers>,
-    viewers: Arc<Semaphore>,
     work: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
 }
@@ -39,7 +38,6 @@ struct Shared {
 pub(crate) fn router(source: Arc<dyn Source>, server: String, hosts: Hosts) -> Router {
     let shared = Shared {
         watchers: Arc::new(Watchers::new(source, server)),
-        viewers: Arc::new(Semaphore::new(VIEWERS_MAX)),
         work: Arc::new(Semaphore::new(WORKING_MAX)),
         waiting: Arc::new(Semaphore::new(WAITING_MAX)),
     };
@@ -187,7 +185,11 @@ fn tagged(headers: &HeaderMap, etag: &str, body: impl FnOnce() -> Bytes) -> Resp
     response
 }
 
-async fn events(State(shared): State<Shared>, Path(id): Path<String>) -> Response {
+async fn events(
+    State(shared): State<Shared>,
+    Extension(guest): Extension<Guest>,
+    Path(id): Path<String>,
+) -> Response {
     if !is_id(&id) {
         return unknown();
     }
@@ -197,13 +199,10 @@ async fn events(State(shared): State<Shared>, Path(id): Path<String>) -> Respons
     if !known.unwrap_or(false) {
         return unknown();
     }
-    let Ok(permit) = Arc::clone(&shared.viewers).try_acquire_owned() else {
-        return busy("too many viewers at once: ask for the state instead");
-    };
     let (Some(machine), Some(list)) = (shared.watchers.machine(&id), shared.watchers.list()) else {
         return busy("too many machines are watched at once: ask for the state instead");
     };
-    let stream = Events { machine, list, stage: Stage::Begins, _permit: permit }.into_stream();
+    let stream = Events { machine, list, stage: Stage::Begins, _viewing: guest.view() }.into_stream();
     let kind = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
     (kind, Body::from_stream(stream)).into_response()
 }

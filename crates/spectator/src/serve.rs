@@ -8,21 +8,18 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rustix::process::{Resource, Rlimit};
-use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::Semaphore;
 
+use crate::crowd::{Crowd, Guest, Limits};
 use crate::guard::Hosts;
 use crate::patience::Patient;
 use crate::routes::router;
 use crate::source::Source;
 use crate::watch::WATCHED_MAX;
 
-/// Connections at once.
+/// Connections at once; of one peer three quarters. Viewers that are sent events have seven eighths, of one peer five.
 pub const CONNECTIONS_MAX: usize = 1_024;
-/// Viewers that are sent events at once, so that pages can still be asked for.
-pub const VIEWERS_MAX: usize = 896;
 /// Bytes of a request's head.
 const HEAD_BYTES_MAX: usize = 16 << 10;
 /// Header lines of a request.
@@ -30,7 +27,7 @@ const HEADERS_MAX: usize = 64;
 /// How long a request's head may take, and how long a connection may be idle.
 const HEAD_TIME: Duration = Duration::from_secs(15);
 /// How long a viewer may take no byte of what it is sent.
-const WRITE_TIME: Duration = Duration::from_secs(20);
+const WRITE_TIME: Duration = Duration::from_secs(10);
 /// Bytes that wait for a slow viewer in the system.
 const SEND_BYTES: usize = 64 << 10;
 /// Files that the process may have open, where the system lets it choose: a connection is one.
@@ -171,49 +168,38 @@ fn step_back() {
 }
 
 async fn accept(listener: tokio::net::TcpListener, router: Router) {
-    let places = Arc::new(Semaphore::new(places()));
+    let crowd = Crowd::new(Limits::of(places()));
     loop {
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
+        match listener.accept().await {
+            Ok((stream, from)) => {
+                let guest = crowd.enter(from.ip());
+                tokio::spawn(serve(stream, router.clone(), guest));
+            }
             Err(error) => {
                 // Out of descriptors, mostly: those that end give theirs back.
                 tracing::warn!(%error, "a viewer's connection was not taken");
                 tokio::time::sleep(Duration::from_millis(100)).await;
-                continue;
-            }
-        };
-        match Arc::clone(&places).try_acquire_owned() {
-            Ok(place) => {
-                let router = router.clone();
-                tokio::spawn(async move {
-                    serve(stream, router).await;
-                    drop(place);
-                });
-            }
-            Err(_) => {
-                tokio::spawn(send_away(stream));
             }
         }
     }
 }
 
-async fn serve(stream: TcpStream, router: Router) {
+async fn serve(stream: TcpStream, router: Router, guest: Guest) {
     let _ = stream.set_nodelay(true);
     let _ = rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BYTES);
-    let io = TokioIo::new(Patient::new(stream, WRITE_TIME));
+    let stalls = guest.clone();
+    let io = TokioIo::new(Patient::new(stream, WRITE_TIME, move |waits| stalls.stalls(waits)));
+    let service = router.layer(axum::Extension(guest.clone()));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(HEAD_BYTES_MAX)
         .max_headers(HEADERS_MAX)
-        .serve_connection(io, TowerToHyperService::new(router));
-    if let Err(error) = connection.await {
-        tracing::debug!(%error, "a viewer's connection has ended");
+        .serve_connection(io, TowerToHyperService::new(service));
+    tokio::select! {
+        ended = connection => if let Err(error) = ended {
+            tracing::debug!(%error, "a viewer's connection has ended");
+        },
+        () = guest.is_cut() => tracing::debug!("a viewer's connection has made way for another"),
     }
-}
-
-/// One too many.
-async fn send_away(mut stream: TcpStream) {
-    let answer = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-    let _ = tokio::time::timeout(Duration::from_secs(1), stream.write_all(answer.as_bytes())).await;
 }

@@ -81,6 +81,8 @@ pub struct Published {
     pub lineage: Option<Lineage>,
     /// A number that never comes again; larger after every change.
     pub revision: u64,
+    /// Another number once its line was taken back: a boundary seen before may show something else now.
+    pub line: u64,
     /// How many inputs lie behind it.
     pub boundary: u64,
     /// `idle`, `waiting`, `running`, `ended`, `aborted` or `failed`.
@@ -89,6 +91,8 @@ pub struct Published {
     pub ended: Option<Arc<Ended>>,
     /// Why it can't go on, or can't be trusted.
     pub failure: Option<Arc<str>>,
+    /// How its game came to be shown, where that is to be told: in place of another, for example.
+    pub notice: Option<Arc<str>>,
     /// What is visible.
     pub frame: Arc<Frame>,
     /// What the bytes on its screen stand for.

@@ -68,10 +68,12 @@ fn state(server: &str, source: &dyn Source, published: &Published) -> Value {
         "machine": published.id,
         "game": published.game,
         "revision": published.revision,
+        "line": published.line,
         "boundary": published.boundary,
         "lifecycle": published.lifecycle,
         "ended": published.ended.as_deref().map(ended),
         "failure": published.failure.as_deref(),
+        "notice": published.notice.as_deref(),
         "keys": keys.iter().map(|key| key.name()).collect::<Vec<_>>(),
         "log": log.iter().map(logged).collect::<Vec<_>>(),
     });

@@ -56,6 +56,10 @@ fn span(options: &ExportOptions, last: Boundary) -> anyhow::Result<Span> {
     }
     // A picture or a screen alone needs no frame but the last.
     let runs = options.ttyrec.is_some() || options.cast.is_some();
+    if options.from.is_some() && !runs && options.every.is_none() {
+        let message = "--from: without --every, a picture or a text is one screen: that of --at, of --to, or the last";
+        return Err(Usage(message.to_owned()).into());
+    }
     let every = options.every.unwrap_or(if runs { 1 } else { u64::MAX });
     Ok(Span { from, to, every })
 }

@@ -1,7 +1,7 @@
 //! `movie verify`: whether a movie is true.
 
 use lab::{Boundary, Control, Desync, LabError, Urgency, Verdict, VerifyReport};
-use movie::CannotJudge;
+use movie::{CannotJudge, Difference};
 use serde_json::{Value, json};
 
 use crate::command_line::MovieFile;
@@ -46,8 +46,9 @@ fn not_judged(options: &MovieFile, error: &LabError) -> Outcome {
 
 /// The screens on both sides of the first input after which play differs.
 struct Around {
-    /// Where the input was pressed: the last screen that the movie and the replay have in common.
-    common: wire::Screen,
+    /// Where the input was pressed: the last screen that the movie and the replay have in common, if they have any.
+    before: wire::Screen,
+    is_common: bool,
     /// What the replay shows after it; the movie holds a digest of its own.
     replayed: wire::Screen,
 }
@@ -62,7 +63,8 @@ fn frames_around(lab: &lab::Lab, bytes: &[u8], desync: &Desync) -> anyhow::Resul
         let replay = Replay::run(lab, &recording.movie, to, u64::MAX, &mut |_| {})?;
         Ok(replay.snapshot().frame.screen.clone())
     };
-    Ok(Some(Around { common: show(at)?, replayed: show(desync.boundary)? }))
+    let is_common = !matches!(desync.difference, Difference::First { .. });
+    Ok(Some(Around { before: show(at)?, is_common, replayed: show(desync.boundary)? }))
 }
 
 fn as_json(report: &VerifyReport, around: Option<&Around>) -> Value {
@@ -84,7 +86,7 @@ fn as_json(report: &VerifyReport, around: Option<&Around>) -> Value {
             "key": desync.key.map(wire::Key::name),
             "boundary": desync.boundary,
             "difference": desync.difference.to_string(),
-            "screen_before": around.map(|around| around.common.text()),
+            "screen_before": around.map(|around| around.before.text()),
             "screen_replayed": around.map(|around| around.replayed.text()),
         });
     }
@@ -122,8 +124,12 @@ fn as_text(options: &MovieFile, report: &VerifyReport, end: &str, around: Option
     };
     let mut text = format!("{file}: {verdict}\n");
     if let Some(around) = around {
-        text.push_str("\nThe screen at which that input was pressed, the last one in common:\n");
-        text.push_str(&paint.framed(&around.common, true));
+        text.push_str(if around.is_common {
+            "\nThe screen at which that input was pressed, the last one in common:\n"
+        } else {
+            "\nThe screen of the replay's power-on, of which the movie holds nothing:\n"
+        });
+        text.push_str(&paint.framed(&around.before, true));
         text.push_str("What the replay shows after it (of what the movie saw, the file holds a check only):\n");
         text.push_str(&paint.framed(&around.replayed, true));
     }

@@ -5,67 +5,79 @@ use std::time::Duration;
 use lab::{Boundary, Control, Lab, Revision, Snapshot};
 use movie::{Movie, Recording};
 use spectator::{At, Index, Kind, Logged, Published, Refusal, Source, Symbols, Waited};
-use wire::{Frame, Key};
+use wire::Key;
 
 use crate::viewer;
 use crate::watch::head::{self, Head, Led};
+use crate::watch::reader::Found;
 
 /// The only machine's name.
 const MAIN: &str = "main";
-/// Boundaries after which what was found so far is shown.
-const TELL_EVERY: u64 = 2_000;
+/// What is said once the file holds another movie.
+const REPLACED: &str = "the file was replaced by another movie, which is shown now";
 
 /// A recording as a source: one machine stands at its end, or comes to it; another reads through it for the index.
 pub(super) struct Film {
-    lab: Lab,
+    pub(super) lab: Lab,
     title: String,
-    kind: Kind,
     stop: Arc<AtomicBool>,
     now: Mutex<Now>,
     changed: Condvar,
-    index: Mutex<Found>,
+    /// Locked after `now`, where both are.
+    pub(super) found: Mutex<Found>,
 }
 
-struct Now {
-    movie: Arc<Movie>,
+pub(super) struct Now {
+    pub(super) movie: Arc<Movie>,
+    kind: Kind,
+    /// Which of the movies that the file has held: grows with each that is another and not the same gone on.
+    pub(super) reel: u64,
     /// Grows with each recording that is shown.
-    edition: u64,
+    pub(super) edition: u64,
+    /// The game's name, the same for a whole reel whatever machines it takes.
+    game: String,
     tip: Snapshot,
     /// What is wrong with the replay.
     astray: Option<Arc<str>>,
     /// What is wrong with the file just now.
-    trouble: Option<Arc<str>>,
+    pub(super) trouble: Option<Arc<str>>,
+    notice: Option<Arc<str>>,
     torn_bytes: usize,
 }
 
-#[derive(Default)]
-struct Found {
-    index: Arc<Index>,
-    log: Vec<Logged>,
+/// What the file says, once it has said something new.
+pub(super) struct Reading {
+    pub(super) movie: Arc<Movie>,
+    pub(super) reel: u64,
+    pub(super) edition: u64,
+    tip: Snapshot,
+}
+
+impl Now {
+    /// A movie from its own power-on.
+    fn of(lab: &Lab, recording: Recording, reel: u64, edition: u64) -> anyhow::Result<Self> {
+        let kind = if recording.is_closed() { Kind::Movie } else { Kind::Journal };
+        let movie = Arc::new(recording.movie);
+        let tip = Head::new(lab, &movie)?.snapshot;
+        let (game, torn_bytes) = (tip.game.to_string(), recording.torn_bytes);
+        Ok(Self { movie, kind, reel, edition, game, tip, astray: None, trouble: None, notice: None, torn_bytes })
+    }
 }
 
 impl Film {
     pub(super) fn new(
         lab: Lab,
         title: String,
-        kind: Kind,
         recording: Recording,
         stop: Arc<AtomicBool>,
     ) -> anyhow::Result<Self> {
-        let movie = Arc::new(recording.movie);
-        let tip = Head::new(&lab, &movie)?.snapshot;
-        let torn_bytes = recording.torn_bytes;
-        let now = Now { movie, edition: 1, tip, astray: None, trouble: None, torn_bytes };
-        let index = Mutex::default();
-        Ok(Self { lab, title, kind, stop, now: Mutex::new(now), changed: Condvar::new(), index })
+        let now = Now::of(&lab, recording, 1, 1)?;
+        let found = Mutex::new(Found::nothing(1, now.movie.boundary().0));
+        Ok(Self { lab, title, stop, now: Mutex::new(now), changed: Condvar::new(), found })
     }
 
-    fn now(&self) -> MutexGuard<'_, Now> {
+    pub(super) fn now(&self) -> MutexGuard<'_, Now> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn found(&self) -> MutexGuard<'_, Found> {
-        self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn stops(&self) -> bool {
@@ -78,7 +90,7 @@ impl Film {
         self.changed.notify_all();
     }
 
-    /// Takes a newer reading of the file.
+    /// Takes a newer reading of the same movie.
     pub(super) fn show(&self, recording: Recording) {
         let mut now = self.now();
         now.torn_bytes = recording.torn_bytes;
@@ -86,9 +98,33 @@ impl Film {
         if *now.movie != recording.movie {
             now.movie = Arc::new(recording.movie);
             now.edition += 1;
+            // There is more to be found than was, whether the reader has heard of it yet or not.
+            let mut found = self.found();
+            let index = Arc::make_mut(&mut found.index);
+            index.complete = false;
+            index.last = now.movie.boundary().0;
         }
         drop(now);
         self.changed.notify_all();
+    }
+
+    /// Takes another movie in place of the one that was shown, from its own power-on and as a game of its own.
+    ///
+    /// # Errors
+    /// It can't be powered on; the old one stays.
+    pub(super) fn replace(&self, recording: Recording) -> anyhow::Result<()> {
+        let (reel, edition) = {
+            let now = self.now();
+            (now.reel + 1, now.edition + 1)
+        };
+        let mut new = Now::of(&self.lab, recording, reel, edition)?;
+        new.notice = Some(REPLACED.into());
+        let mut now = self.now();
+        *self.found() = Found::nothing(reel, new.movie.boundary().0);
+        *now = new;
+        drop(now);
+        self.changed.notify_all();
+        Ok(())
     }
 
     /// Says that the file can't be read just now.
@@ -96,35 +132,52 @@ impl Film {
         self.now().trouble = Some(text.into());
     }
 
-    /// The movie, once it is a newer one than `edition`; nothing when all is to stop.
-    fn next(&self, edition: u64) -> Option<(Arc<Movie>, u64)> {
+    /// What the file says, once that is newer than `edition`; nothing when all is to stop.
+    pub(super) fn next(&self, edition: u64) -> Option<Reading> {
         let mut now = self.now();
         while now.edition <= edition && !self.stops() {
             now = self.changed.wait(now).unwrap_or_else(PoisonError::into_inner);
         }
-        (!self.stops()).then(|| (Arc::clone(&now.movie), now.edition))
+        let Now { movie, reel, edition, tip, .. } = &*now;
+        let reading = Reading { movie: Arc::clone(movie), reel: *reel, edition: *edition, tip: tip.clone() };
+        (!self.stops()).then_some(reading)
     }
 
-    fn is_newest(&self, edition: u64) -> bool {
+    pub(super) fn is_newest(&self, edition: u64) -> bool {
         self.now().edition == edition && !self.stops()
     }
 
     /// Leads the machine that is shown to the recording's end, and on with it.
     pub(super) fn lead(&self) {
-        let tip = self.now().tip.clone();
-        let mut head = Head::standing(&self.lab, tip);
+        let mut led: Option<(u64, Head)> = None;
         let mut seen = 0;
-        while let Some((movie, edition)) = self.next(seen) {
-            seen = edition;
-            let led = head.rejoin(&movie).and_then(|_| self.lead_along(&mut head, &movie, edition));
-            self.now().astray = led.err().map(|why| format!("{why:#}").into());
+        while let Some(reading) = self.next(seen) {
+            seen = reading.edition;
+            let mut head = match led.take() {
+                Some((reel, head)) if reel == reading.reel => head,
+                old => {
+                    if let Some((_, old)) = old {
+                        old.close();
+                    }
+                    Head::standing(&self.lab, reading.tip.clone())
+                }
+            };
+            let went = self.lead_along(&mut head, &reading);
+            let mut now = self.now();
+            if now.reel == reading.reel {
+                now.astray = went.err().map(|why| format!("{why:#}").into());
+            }
+            drop(now);
+            led = Some((reading.reel, head));
         }
     }
 
-    fn lead_along(&self, head: &mut Head, movie: &Movie, edition: u64) -> anyhow::Result<()> {
-        while self.is_newest(edition) {
-            let led = head.go_on(movie, None);
-            self.now().tip = head.snapshot.clone();
+    fn lead_along(&self, head: &mut Head, reading: &Reading) -> anyhow::Result<()> {
+        head.rejoin(&reading.movie)?;
+        self.stand(head, reading.reel);
+        while self.is_newest(reading.edition) {
+            let led = head.go_on(&reading.movie, None);
+            self.stand(head, reading.reel);
             match led? {
                 Led::On => {}
                 Led::Whole => break,
@@ -136,89 +189,20 @@ impl Film {
         Ok(())
     }
 
-    /// Reads through the recording key by key, and notes where turns, levels and messages are.
-    pub(super) fn read_through(&self) {
-        let mut head: Option<Head> = None;
-        let mut index = Index::default();
-        let mut seen = 0;
-        while let Some((movie, edition)) = self.next(seen) {
-            seen = edition;
-            index.last = movie.boundary().0;
-            if let Err(error) = self.read_along(&mut head, &mut index, &movie, edition) {
-                // The machine that is shown comes to the same, and says it.
-                index.last = index.through;
-                self.now().trouble = Some(format!("{error:#}").as_str().into());
-            }
-            self.tell(&index);
+    /// Shows where the machine stands, unless another movie is shown by now.
+    fn stand(&self, head: &Head, reel: u64) {
+        let mut now = self.now();
+        if now.reel == reel {
+            now.tip = head.snapshot.clone();
         }
-    }
-
-    fn read_along(
-        &self,
-        head: &mut Option<Head>,
-        index: &mut Index,
-        movie: &Movie,
-        edition: u64,
-    ) -> anyhow::Result<()> {
-        let head = match head {
-            Some(head) => {
-                if let Some(to) = head.rejoin(movie)? {
-                    self.take_back(index, to);
-                }
-                head
-            }
-            empty => {
-                let made = empty.insert(Head::new(&self.lab, movie)?);
-                self.note(index, 0, &made.snapshot.frame);
-                made
-            }
-        };
-        let mut told = index.through;
-        while self.is_newest(edition) {
-            let led = head.go_on(movie, Some(&mut |boundary, frame| self.note(index, boundary, frame)))?;
-            if let Some(ended) = &head.snapshot.ended
-                && index.ends.is_empty()
-            {
-                index.ends.push((head.boundary(), ended.text.clone()));
-            }
-            if index.through >= told + TELL_EVERY {
-                told = index.through;
-                self.tell(index);
-            }
-            if led != Led::On {
-                index.last = if led == Led::Whole { index.last } else { index.through };
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn note(&self, index: &mut Index, boundary: u64, frame: &Frame) {
-        index.note(boundary, frame);
-        if frame.messages.is_empty() {
-            return;
-        }
-        let mut found = self.found();
-        let last = found.log.last().map_or(0, |last| last.message.id);
-        let news = frame.messages.iter().filter(|message| message.id > last);
-        found.log.extend(news.map(|message| Logged { message: message.clone(), boundary: Some(boundary) }));
-    }
-
-    fn take_back(&self, index: &mut Index, to: u64) {
-        index.rewind(to);
-        let mut found = self.found();
-        found.log.retain(|logged| logged.boundary.is_some_and(|boundary| boundary <= to));
-        index.messages = found.log.len() as u64;
-    }
-
-    fn tell(&self, index: &Index) {
-        self.found().index = Arc::new(index.clone());
     }
 
     fn published(&self) -> Published {
         let now = self.now();
         let mut published = viewer::published(MAIN, &now.tip, |_| None);
         published.lineage = None;
+        published.game.clone_from(&now.game);
+        published.notice.clone_from(&now.notice);
         let torn = (now.torn_bytes > 0)
             .then(|| format!("the file's last {} bytes are torn: all before them is shown", now.torn_bytes).into());
         published.failure = now.astray.clone().or_else(|| now.trouble.clone()).or(torn).or(published.failure);
@@ -228,7 +212,7 @@ impl Film {
 
 impl Source for Film {
     fn kind(&self) -> Kind {
-        self.kind
+        self.now().kind
     }
 
     fn title(&self) -> String {
@@ -267,11 +251,10 @@ impl Source for Film {
         if id != MAIN {
             return Err(Refusal::UnknownMachine);
         }
-        let (tip, movie) = {
+        let (tip, last) = {
             let now = self.now();
-            (now.tip.clone(), Arc::clone(&now.movie))
+            (now.tip.clone(), now.movie.boundary().0)
         };
-        let last = movie.boundary().0;
         if from > tip.boundary.0 {
             let through = tip.boundary.0;
             return Err(if from > last { Refusal::NoBoundary { last } } else { Refusal::NotYet { through } });
@@ -283,9 +266,12 @@ impl Source for Film {
         } else {
             head::frames(&self.lab, &tip, from, count).map_err(|error| Refusal::Failed(format!("{error:#}")))?
         };
+        // Of the machine that gave the frames: the movie may have gone another way since.
+        let first = from.saturating_sub(1);
+        let keys = viewer::keys(&self.lab, tip.machine, first, frames.len() + 1);
         let key = |boundary: u64| {
-            let before = usize::try_from(boundary).ok().and_then(|at| at.checked_sub(1));
-            before.and_then(|at| movie.steps.get(at)).map(|step| step.key)
+            let at = boundary.checked_sub(1)?.checked_sub(first)?;
+            keys.get(usize::try_from(at).ok()?).copied()
         };
         let symbols = Symbols::of(&tip.power_on);
         let at = |(index, frame)| {

@@ -42,6 +42,12 @@ impl Head {
         Self { lab: lab.clone(), snapshot, steps: Vec::new(), reseeds: Vec::new() }
     }
 
+    /// Lets the machine go: nobody asks for it any more.
+    pub(super) fn close(self) {
+        // It can only be gone already.
+        let _ = self.lab.delete(self.snapshot.machine, None);
+    }
+
     pub(super) fn boundary(&self) -> u64 {
         self.snapshot.boundary.0
     }

@@ -117,6 +117,13 @@ fn wrong_wishes_exit_with_2() {
     for arguments in [
         "",
         "--png x --at 31",
+        "--png x --from 3",
+        "--text x --png y --from 3 --to 9",
+        "--ttyrec -",
+        "--cast -",
+        "--png -",
+        "--png - --every 5",
+        "--text -",
         "--ttyrec x --to 31",
         "--ttyrec x --at 3",
         "--ttyrec x --from 20 --to 10",

@@ -84,6 +84,23 @@ fn a_changed_input_is_named_and_exits_with_1() {
 }
 
 #[test]
+fn another_power_on_is_called_that_and_not_an_input() {
+    let bed = Bed::new();
+    let game = bed.record("game.movie", 11, 80);
+    let mut movie = ::movie::read(&fs::read(game).expect("read")).expect("a movie").movie;
+    movie.header.power_on.core_seed.0 += 1;
+    fs::write(bed.path("other.movie"), ::movie::export(&movie).expect("a movie")).expect("written");
+    let text = bed.expect(1, "movie verify other.movie").out;
+    assert!(text.contains("before any input") && text.contains("power-on record or the engine is another"), "{text}");
+    // Without a digest of power-on, the first input is the first to tell.
+    movie.marks.clear();
+    fs::write(bed.path("bare.movie"), ::movie::export(&movie).expect("a movie")).expect("written");
+    let text = bed.expect(1, "movie verify bare.movie").out;
+    assert!(text.contains("after input 0") && text.contains("power-on record, the engine or this input"), "{text}");
+    assert!(!text.contains("in common"), "{text}");
+}
+
+#[test]
 fn an_edit_of_the_text_alone_exits_with_1() {
     let bed = Bed::new();
     let game = bed.record("game.movie", 11, 40);

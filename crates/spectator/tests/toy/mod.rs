@@ -29,10 +29,12 @@ pub fn machine(id: &str, revision: u64) -> Published {
         game: "g1".to_owned(),
         lineage: (id != "main").then(|| Lineage { parent: Some("main".to_owned()), base: 1, reseeded: false }),
         revision,
+        line: 0,
         boundary: revision,
         lifecycle: "idle",
         ended: None,
         failure: None,
+        notice: None,
         frame: Arc::new(frame),
         symbols: Symbols::Plain,
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::setup::create_new;
+use crate::setup::{check_named, create_new};
 
 /// A file under way. It must not exist before, and unless it is finished it does not exist after.
 pub(super) struct NewFile {
@@ -54,6 +54,7 @@ pub(super) struct NewDirectory {
 
 impl NewDirectory {
     pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
+        check_named(path)?;
         let created = std::fs::create_dir(path);
         if created.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::AlreadyExists) {
             anyhow::bail!("{} exists already: name another directory", path.display());
