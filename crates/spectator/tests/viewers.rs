@@ -2,10 +2,12 @@
 
 mod toy;
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use toy::{Stream, Toy, get, machine};
+use toy::{Stream, Toy, connect, get, machine};
 
 #[test]
 fn a_viewer_follows_a_machine_and_its_forks() {
@@ -113,4 +115,41 @@ fn a_viewer_that_ends_cuts_its_connections() {
         }
     }));
     assert!(ended.is_err());
+}
+
+#[test]
+fn a_thousand_viewers_that_read_nothing_lock_nobody_out() {
+    let toy = Toy::with(vec![machine("main", 1)]);
+    let viewer = toy.serve();
+    let request = b"GET /api/machines/main/events HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let hog: Vec<TcpStream> = (0..spectator::CONNECTIONS_MAX + 100)
+        .map(|_| {
+            let mut stream = connect(&viewer);
+            stream.write_all(request).unwrap();
+            stream
+        })
+        .collect();
+    // Pages, questions and events: all that a newcomer wants, several times over.
+    for revision in 2..12 {
+        assert_eq!(get(&viewer, "/").status, 200);
+        assert_eq!(get(&viewer, "/api/machines/main/state").status, 200);
+        toy.put(machine("main", revision));
+        let mut stream = Stream::open(&viewer, "main");
+        while stream.next("state")["revision"] != revision {}
+    }
+    // Of the hog's, as many are left as there may be, and the first are gone.
+    let is_open = |stream: &TcpStream| {
+        stream.set_nonblocking(true).unwrap();
+        let mut buffer = [0; 64 << 10];
+        loop {
+            match (&*stream).read(&mut buffer) {
+                Ok(0) => return false,
+                Ok(_) => {}
+                Err(error) => return error.kind() == std::io::ErrorKind::WouldBlock,
+            }
+        }
+    };
+    assert!(!is_open(&hog[0]) && is_open(&hog[hog.len() - 1]));
+    let open = hog.iter().filter(|stream| is_open(stream)).count();
+    assert!(open <= spectator::CONNECTIONS_MAX * 5 / 8, "{open} of one peer's are sent events");
 }

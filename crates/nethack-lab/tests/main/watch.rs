@@ -157,12 +157,30 @@ fn a_file_that_grows_is_followed_and_a_tear_waits_for_its_rest() {
     write(&lines[..ends[1]], b"");
     let second = inputs(&bed, &file);
     assert!(second > first);
+    let game = state["game"].clone();
     let state = watcher.state("the second part", |state| state["boundary"] == second);
     assert_eq!((rows(&state), &state["failure"]), (shown(&bed, &file, second), &Value::Null));
-    // A seek takes the line back: what was shown of it is gone, and another way can follow.
+    // Less than was read is not believed, whatever has become of the rest; what was shown stays.
+    let shorter = |watcher: &Watcher| {
+        let state = watcher.state("word of what is gone", |state| state["failure"].is_string());
+        assert_eq!((state["boundary"].as_u64(), &state["game"]), (Some(second), &game), "{state}");
+        state["failure"].as_str().unwrap_or_default().to_owned()
+    };
+    let healed = |watcher: &Watcher| {
+        write(&lines[..ends[1]], b"");
+        watcher.state("the file as it was", |state| state["failure"].is_null() && state["boundary"] == second);
+    };
     write(&lines[..ends[0]], b"");
-    let state = watcher.state("the line taken back", |state| state["boundary"] == first);
-    assert_eq!(rows(&state), shown(&bed, &file, first));
+    assert!(shorter(&watcher).contains("shorter"));
+    healed(&watcher);
+    write(&[], b"");
+    assert!(shorter(&watcher).contains("shorter"));
+    healed(&watcher);
+    std::fs::remove_file(&file).expect("it is there");
+    assert!(shorter(&watcher).contains("before is shown"));
+    healed(&watcher);
+    write(&[], b"no movie at all\n");
+    assert!(shorter(&watcher).contains("can't be read any more"));
     std::fs::write(&file, &whole).expect("the file is written");
     let state = watcher.state("the whole", |state| state["boundary"] == 2_500);
     assert_eq!(rows(&state), shown(&bed, &file, 2_500));
@@ -170,6 +188,60 @@ fn a_file_that_grows_is_followed_and_a_tear_waits_for_its_rest() {
     let turns = index["turns"]["turns"].as_array().expect("turns");
     let last: i64 = turns.iter().filter_map(Value::as_i64).sum();
     assert_eq!(Some(last), state["turn"].as_i64(), "the index leads to the last turn");
+    assert_eq!((&state["game"], &state["notice"]), (&game, &Value::Null), "it was the same game all the time");
+}
+
+#[test]
+fn another_movie_in_the_file_is_another_game_from_its_own_power_on() {
+    let bed = Bed::new();
+    let (one, two) = (bed.record("one.movie", 11, 120), bed.record("two.movie", 12, 90));
+    let file = bed.path("watched.movie");
+    // In place, as another file under the name, and where less of the old one was there first.
+    let ways: [fn(&Path, &Path); 3] = [
+        |from, to| drop(std::fs::copy(from, to).expect("copied")),
+        |from, to| {
+            let beside = to.with_extension("beside");
+            std::fs::copy(from, &beside).expect("copied");
+            std::fs::rename(beside, to).expect("renamed");
+        },
+        |from, to| {
+            std::fs::write(to, b"").expect("emptied");
+            std::fs::copy(from, to).expect("copied");
+        },
+    ];
+    std::fs::copy(&one, &file).expect("copied");
+    let watcher = Watcher::over(&file);
+    let mut state = watcher.state("the first", |state| state["boundary"] == 120);
+    let mut games = vec![state["game"].clone()];
+    assert_eq!(state["notice"], Value::Null);
+    for (way, replace) in ways.into_iter().enumerate() {
+        let (next, last) = if way % 2 == 0 { (&two, inputs(&bed, &two)) } else { (&one, inputs(&bed, &one)) };
+        replace(next, &file);
+        let before = games.last().cloned();
+        state = watcher.state("the other", |state| Some(&state["game"]) != before.as_ref() && state["boundary"] == last);
+        assert!(!games.contains(&state["game"]), "way {way}: {state}");
+        assert!(state["notice"].as_str().is_some_and(|text| text.contains("replaced")), "way {way}: {state}");
+        assert_eq!((rows(&state), &state["failure"]), (shown(&bed, next, last), &Value::Null), "way {way}");
+        let (_, first) = watcher.get("/api/machines/main/frames/0");
+        assert_eq!(rows(&first["frames"][0]), shown(&bed, next, 0), "way {way}");
+        let index = watcher.get_until("/api/machines/main/index", "the index", |index| index["complete"] == true);
+        assert_eq!(index["last"], last, "way {way}");
+        games.push(state["game"].clone());
+    }
+}
+
+#[test]
+fn an_index_is_not_whole_before_it_was_read() {
+    let bed = Bed::new();
+    let file = bed.record("game.movie", 7, 2_500);
+    let last = inputs(&bed, &file);
+    let watcher = Watcher::over(&file);
+    // Whenever it is asked for, it tells how far the movie goes, and is whole only with all of it.
+    watcher.get_until("/api/machines/main/index", "the index", |index| {
+        assert_eq!(index["last"], last, "{index}");
+        assert_eq!(index["complete"] == true, index["through"] == last, "{index}");
+        index["complete"] == true
+    });
 }
 
 #[test]
