@@ -18,6 +18,7 @@ static ABANDON: AtomicUsize = AtomicUsize::new(0);
 static CAUGHT: AtomicI32 = AtomicI32::new(0);
 static KEYS: AtomicU64 = AtomicU64::new(0);
 static TICKED_KEY: AtomicU64 = AtomicU64::new(0);
+static TICKS_EVER: AtomicU64 = AtomicU64::new(0);
 static TICKS: AtomicU32 = AtomicU32::new(0);
 static TICKS_MAX: AtomicU32 = AtomicU32::new(u32::MAX);
 
@@ -42,6 +43,11 @@ pub(crate) fn run(resume: extern "C" fn()) -> Option<Caught> {
         TICK => Some(Caught::Watchdog),
         signal => Some(Caught::Fault(signal)),
     }
+}
+
+/// How often the watchdog has looked in this process.
+pub(crate) fn ticks() -> u64 {
+    TICKS_EVER.load(Ordering::Relaxed)
 }
 
 /// The host's own code under the watchdog, until this is dropped: also when it panics.
@@ -88,6 +94,7 @@ extern "C" fn on_fault(signal: i32, _: *mut libc::siginfo_t, context: *mut libc:
 }
 
 extern "C" fn on_tick(signal: i32, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    TICKS_EVER.fetch_add(1, Ordering::Relaxed);
     let key = KEYS.load(Ordering::Relaxed);
     let in_game = IN_GAME.load(Ordering::SeqCst);
     let counts = in_game || WATCHED.load(Ordering::SeqCst);

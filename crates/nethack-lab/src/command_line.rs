@@ -505,6 +505,9 @@ pub(crate) struct BenchOptions {
     /// Only try so many lines in this process and tell how many a second (internal)
     #[arg(long, hide = true, value_name = "LINES")]
     pub(crate) alone: Option<usize>,
+    /// Only measure lines through the pool, and answer with JSON (internal)
+    #[arg(long, hide = true)]
+    pub(crate) pool: bool,
 }
 
 /// An address to serve on: `127.0.0.1:8080`, `localhost:8080`, `[::1]:8080`, or a port alone.

@@ -10,6 +10,8 @@ use crate::protocol::{Part, Want};
 const DISMISSALS_IN_A_ROW_MAX: usize = 256;
 /// The most prompts that are dismissed in one task.
 const DISMISSALS_MAX: usize = wire::KEYS_MAX;
+/// For how many inputs there is room before the first of them.
+const INPUTS_AHEAD: usize = 256;
 /// The most messages kept, and their most bytes.
 const MESSAGES_MAX: usize = 4_096;
 const MESSAGE_BYTES_MAX: usize = 1 << 20;
@@ -113,7 +115,8 @@ pub(crate) fn run_batch<E: Engine>(
     pressed: &mut dyn FnMut(),
 ) -> Result<Run, E::Error> {
     let turn_before = engine.turn();
-    let run = Run::nothing(StopReason::Done);
+    let mut run = Run::nothing(StopReason::Done);
+    run.inputs.reserve(batch.len().min(INPUTS_AHEAD));
     let mut runner = Runner { engine, batch, want, log, pressed, run, dismissals: 0, turn_before };
     runner.run.stop = runner.press_all(part)?;
     runner.run.turns = runner.turns();

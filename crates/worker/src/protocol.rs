@@ -6,7 +6,7 @@ use wire::{Batch, Check, Ended, Frame, Key, Message, Pending, PlayDigest, PowerO
 use crate::recipe::{Recipe, StateId};
 
 /// The version of everything in this file. It stands in every frame on the socket.
-pub const PROTOCOL_VERSION: u8 = 2;
+pub const PROTOCOL_VERSION: u8 = 3;
 
 /// The most bytes of a frame from host to worker. A batch of one-key segments stays below it.
 pub(crate) const REQUEST_BYTES_MAX: usize = 1 << 20;

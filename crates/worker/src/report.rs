@@ -1,10 +1,10 @@
 //! What a host believes of a report: a worker that runs a foreign ROM may send anything.
 
-use machine::FRAME_BYTES_MAX;
 use machine::shared::SharedMemory;
 use wire::Frame;
 
 use crate::FrameBytes;
+use crate::frame_bytes::PACKED_BYTES_MAX;
 use crate::protocol::{Drive, Kept, POLICY_BYTES_MAX, Piece, Report, Task};
 
 /// The most blobs of a keyframe.
@@ -57,9 +57,9 @@ impl<F> Report<F> {
     }
 }
 
-fn copy(piece: Piece, slot: &SharedMemory) -> Option<Vec<u8>> {
+fn copy(piece: Piece, slot: &SharedMemory) -> Option<Box<[u8]>> {
     let (offset, bytes) = (usize::try_from(piece.offset).ok()?, usize::try_from(piece.bytes).ok()?);
-    slot.with_bytes(offset, bytes, <[u8]>::to_vec).ok()
+    slot.with_bytes(offset, bytes, |bytes| Box::from(bytes)).ok()
 }
 
 /// Whether a report has the sizes that it must have.
@@ -84,7 +84,7 @@ fn is_sound(report: &Report<Piece>, task: &Task, slot_bytes: usize) -> bool {
         && report.keys_used as usize <= report.inputs.len()
         && report.checks.len() == if task.want.checks { report.inputs.len() } else { 0 }
         && report.frame.is_some() == task.want.frame
-        && report.frame.as_ref().is_none_or(|piece| piece.bytes <= FRAME_BYTES_MAX as u64 && in_slot(piece))
+        && report.frame.as_ref().is_none_or(|piece| piece.bytes <= PACKED_BYTES_MAX as u64 && in_slot(piece))
         && report.state_digest.is_some() == task.want.state_digest
         && report.ended.is_some() == report.pending.is_none()
         && report.outcome.len() <= outcome_max

@@ -8,6 +8,7 @@ use rom::Rom;
 use wire::{Check, EndKind, Ended, Key, Message, Pending, PendingKind, StopReason};
 
 use crate::batch::{Engine, MessageLog, Run, run_batch};
+use crate::frame_bytes::pack;
 use crate::keep::{Bytes, Shelves, States};
 use crate::policy::{Bounds, Eye, Policy, roll_out};
 use crate::protocol::{
@@ -28,6 +29,8 @@ pub(crate) struct Session {
     slot: Slot,
     policies: Vec<Box<dyn Policy>>,
     eye: Eye,
+    /// Reused for the frames of reports.
+    packed: Vec<u8>,
 }
 
 /// What came of a task that stops everything else.
@@ -106,6 +109,7 @@ impl Session {
             slot: Slot { memory: output, used: 0 },
             policies,
             eye: Eye::default(),
+            packed: Vec::new(),
         };
         Ok((session, hello))
     }
@@ -247,12 +251,14 @@ impl Session {
             None => None,
         };
         let machine = &self.machine;
-        let frame = if want.frame {
-            let mut bytes = Vec::with_capacity(16 << 10);
-            machine.frame_bytes_into(&mut bytes);
-            Some(self.slot.put(&bytes)?)
+        let (pending, frame) = if want.frame {
+            let pending = machine.with_frame(|bytes, pending| {
+                pack(bytes, &mut self.packed);
+                pending
+            });
+            (pending, Some(self.slot.put(&self.packed)?))
         } else {
-            None
+            (machine.pending(), None)
         };
         Ok(Report {
             inputs: run.inputs,
@@ -261,7 +267,7 @@ impl Session {
             stop: run.stop,
             turns: run.turns,
             ended: self.ended().cloned(),
-            pending: machine.pending(),
+            pending,
             turn: machine.turn(),
             play: machine.play_digest(),
             state_digest: want.state_digest.then(|| machine.state_digest()),

@@ -1,5 +1,6 @@
 //! `nethack-lab bench`: how fast this machine is here, measured in one run.
 
+mod cpu;
 mod in_process;
 mod mix;
 mod peers;
@@ -108,6 +109,10 @@ fn load_average() -> String {
 pub(crate) fn run(options: &BenchOptions) -> Result<()> {
     if let Some(lines) = options.alone {
         outln!("{}", pool::alone(lines)?);
+        return Ok(());
+    }
+    if options.pool {
+        outln!("{}", serde_json::to_string_pretty(&pool::measure()?)?);
         return Ok(());
     }
     let load_average = load_average();

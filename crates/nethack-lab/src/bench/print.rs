@@ -60,6 +60,8 @@ fn through_workers(figures: &Figures) {
         ("the same in independent processes side by side", pool.lines_per_s_alone, "lines/s"),
         ("workers", pool.workers as f64, ""),
         ("what a line costs a worker beyond that", pool.overhead_us_per_line, "µs"),
+        ("CPU time of a line, host and workers together", pool.cpu_us_per_line, "µs"),
+        ("CPU time of a line in such a process", pool.cpu_us_per_line_alone, "µs"),
         ("loads, all workers", pool.restores_per_s, "loads/s"),
         ("loads with one key, all workers", pool.restore_keys_per_s, "loads/s"),
         ("seek, median", figures.seek.median_ms, "ms"),
