@@ -1,0 +1,334 @@
+//! One script in one virtual machine, which goes away with it.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use mlua::chunk::{ChunkMode, Compiler};
+use mlua::{Function, Lua, LuaOptions, MultiValue, StdLib, Table, Value as LuaValue, VmState};
+use serde_json::Value;
+use wire::{Boundary, Message};
+
+use crate::limits::{FRAMES_MAX, MESSAGES_MAX, OUTPUT_BYTES_MAX};
+use crate::protocol::{Done, Job, Sight};
+use crate::to_json::{text_of, to_json};
+use crate::to_lua::to_lua;
+use crate::view::{cell, cells, message, view};
+use crate::{LimitKind, ScriptError, Seen};
+
+/// The name by which errors call a script.
+const NAME: &str = "script";
+const PRELUDE: &str = include_str!("prelude.luau");
+/// How often the clock is looked at, in steps.
+const LOOK_EVERY: u64 = 256;
+
+/// Where a script's process asks its host for what came before.
+pub(crate) trait Ask {
+    /// So many sights in order, the last of which is that before `before`; fewer at the beginning of a game.
+    fn sights(&self, before: Boundary, count: usize) -> Result<Vec<Sight>, String>;
+    /// The newest messages of the machine, oldest first.
+    fn messages(&self, count: usize) -> Result<Vec<Message>, String>;
+}
+
+/// Where nothing came before.
+pub(crate) struct Nobody;
+
+impl Ask for Nobody {
+    fn sights(&self, _: Boundary, _: usize) -> Result<Vec<Sight>, String> {
+        Err("frames of earlier boundaries can't be had where lines are scored".to_owned())
+    }
+
+    fn messages(&self, _: usize) -> Result<Vec<Message>, String> {
+        Err("messages of earlier boundaries can't be had where lines are scored".to_owned())
+    }
+}
+
+/// What is spent, and what was printed.
+struct Meter {
+    steps: Cell<u64>,
+    reached: Cell<Option<LimitKind>>,
+    printed: RefCell<Vec<u8>>,
+    printed_truncated: Cell<bool>,
+}
+
+/// Runs a script on a sight and gives its value.
+pub(crate) fn evaluate(job: &Job, sight: Sight, ask: Rc<dyn Ask>) -> Result<Done, ScriptError> {
+    let vm = Vm::new(job)?;
+    let value = vm.run(job, sight, ask)?;
+    let value = to_json(&value).map_err(ScriptError::Value)?;
+    let printed = vm.printed();
+    let value = Some(value).filter(|value| !value.is_null()).map(|value| value.to_string());
+    Ok(Done { value, printed, printed_truncated: vm.meter.printed_truncated.get() })
+}
+
+/// Runs a script on each of some sights, each in a machine of its own, so that no line's score depends on others.
+pub(crate) fn score(job: &Job, sights: Vec<Sight>) -> Result<Vec<Result<f64, String>>, ScriptError> {
+    let deadline = deadline(job.stop_after);
+    let score = |sight| {
+        let left = Job { stop_after: deadline.saturating_duration_since(now()), ..job.clone() };
+        let vm = Vm::new(&left)?;
+        match vm.run(&left, sight, Rc::new(Nobody)) {
+            Ok(value) => Ok(number(&value)),
+            Err(error @ ScriptError::Runtime { .. }) => Ok(Err(error.to_string())),
+            Err(error) => Err(error),
+        }
+    };
+    sights.into_iter().map(score).collect()
+}
+
+fn number(value: &LuaValue) -> Result<f64, String> {
+    let number = match value {
+        LuaValue::Integer(number) => *number as f64,
+        LuaValue::Number(number) => *number,
+        LuaValue::Boolean(flag) => f64::from(u8::from(*flag)),
+        other => return Err(format!("the script gave a {}, not a number", other.type_name())),
+    };
+    if number.is_finite() { Ok(number) } else { Err(format!("the script gave {number}")) }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a script's time is a matter of the host, not of a machine")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+fn deadline(after: Duration) -> Instant {
+    now().checked_add(after).unwrap_or_else(now)
+}
+
+struct Vm {
+    lua: Lua,
+    meter: Rc<Meter>,
+    /// The library's own, out of reach of the script.
+    pcall: Function,
+}
+
+impl Vm {
+    fn new(job: &Job) -> Result<Self, ScriptError> {
+        let meter = Rc::new(Meter {
+            steps: Cell::new(0),
+            reached: Cell::new(None),
+            printed: RefCell::default(),
+            printed_truncated: Cell::new(false),
+        });
+        let lua = prepare(job, &meter).map_err(|error| ScriptError::Lost(error.to_string()))?;
+        let pcall = lua.globals().raw_get::<Function>("pcall");
+        lua.sandbox(true).map_err(|error| ScriptError::Lost(error.to_string()))?;
+        Ok(Self { lua, meter, pcall: pcall.map_err(|error| ScriptError::Lost(error.to_string()))? })
+    }
+
+    fn run(&self, job: &Job, sight: Sight, ask: Rc<dyn Ask>) -> Result<LuaValue, ScriptError> {
+        let function = self.compile(&job.source)?;
+        let given = self.offer(sight, ask);
+        given.map_err(|error| self.runtime(&error.to_string()))?;
+        let deadline = deadline(job.stop_after);
+        let (meter, steps) = (Rc::clone(&self.meter), job.limits.steps);
+        self.lua.set_interrupt(move |_| meter.step(steps, deadline));
+        let outcome = self.pcall.call::<MultiValue>(function);
+        self.lua.remove_interrupt();
+        if let Some(kind) = self.meter.reached.get() {
+            return Err(self.limit(kind, job));
+        }
+        let mut values = match outcome {
+            Ok(values) => values,
+            Err(mlua::Error::MemoryError(_)) => return Err(self.limit(LimitKind::Memory, job)),
+            Err(error) => return Err(self.runtime(&cause(&error))),
+        };
+        match (values.pop_front(), values.len()) {
+            (Some(LuaValue::Boolean(true)), 0 | 1) => Ok(values.pop_front().unwrap_or(LuaValue::Nil)),
+            (Some(LuaValue::Boolean(true)), count) => {
+                Err(ScriptError::Value(format!("there are {count} of them: return one, a table for several")))
+            }
+            _ => Err(self.failed(&values.pop_front().unwrap_or(LuaValue::Nil), job)),
+        }
+    }
+
+    /// As an expression, if it is one, else as a chunk.
+    fn compile(&self, source: &str) -> Result<Function, ScriptError> {
+        let load = |source: &str| {
+            // What is loaded as bytes could be taken for compiled code.
+            let chunk = self.lua.load(source).set_name(format!("={NAME}")).set_mode(ChunkMode::Text);
+            chunk.into_function()
+        };
+        load(&format!("return {source}")).or_else(|of_expression| {
+            load(source).map_err(|error| {
+                let error = error.to_string();
+                let error = if error.contains("Incomplete statement") { of_expression.to_string() } else { error };
+                let error = error.strip_prefix("syntax error: ").unwrap_or(&error);
+                let (line, message) = placed(error);
+                ScriptError::Syntax { line, message }
+            })
+        })
+    }
+
+    /// Puts `nh` where the script finds it.
+    fn offer(&self, sight: Sight, ask: Rc<dyn Ask>) -> mlua::Result<()> {
+        let boundary = sight.boundary;
+        let nh = look(&self.lua, &Rc::new(sight))?;
+        let known: RefCell<Vec<Rc<Sight>>> = RefCell::default();
+        let asked = Rc::clone(&ask);
+        let own = nh.clone();
+        let frames = self.lua.create_function(move |lua, count: i64| {
+            let count = within(count, FRAMES_MAX, "nh.frames")?;
+            let mut known = known.borrow_mut();
+            fill(&mut known, boundary, count - 1, asked.as_ref())?;
+            let views = lua.create_table_with_capacity(count, 0)?;
+            for sight in known.iter().rev().take(count - 1).rev() {
+                views.raw_push(look(lua, sight)?)?;
+            }
+            views.raw_push(own.clone())?;
+            Ok(views)
+        })?;
+        nh.raw_set("frames", frames)?;
+        let log = self.lua.create_function(move |lua, count: i64| {
+            let count = within(count, MESSAGES_MAX, "nh.message_log")?;
+            let messages = ask.messages(count).map_err(mlua::Error::runtime)?;
+            to_lua(lua, &messages.iter().map(message).collect::<Value>())
+        })?;
+        nh.raw_set("message_log", log)?;
+        self.lua.globals().raw_set("nh", nh)
+    }
+
+    fn printed(&self) -> String {
+        text_of(&self.meter.printed.borrow())
+    }
+
+    fn limit(&self, kind: LimitKind, job: &Job) -> ScriptError {
+        let max = match kind {
+            LimitKind::Steps => job.limits.steps,
+            LimitKind::Time => u64::try_from(job.limits.wall.as_millis()).unwrap_or(u64::MAX),
+            LimitKind::Memory => job.limits.memory_bytes as u64,
+        };
+        ScriptError::Limit { kind, max, printed: self.printed() }
+    }
+
+    fn runtime(&self, message: &str) -> ScriptError {
+        let (line, message) = placed(message);
+        ScriptError::Runtime { line, message, printed: self.printed() }
+    }
+
+    /// What a script has raised.
+    fn failed(&self, raised: &LuaValue, job: &Job) -> ScriptError {
+        match raised {
+            LuaValue::String(text) if text.as_bytes() == "not enough memory" => self.limit(LimitKind::Memory, job),
+            LuaValue::String(text) => self.runtime(&text_of(&text.as_bytes())),
+            LuaValue::Error(error) => self.runtime(&cause(error)),
+            other => self.runtime(&format!("it raised a {}", other.type_name())),
+        }
+    }
+}
+
+impl Meter {
+    fn step(&self, steps_max: u64, deadline: Instant) -> mlua::Result<VmState> {
+        let steps = self.steps.get() + 1;
+        self.steps.set(steps);
+        if self.reached.get().is_none() {
+            if steps > steps_max {
+                self.reached.set(Some(LimitKind::Steps));
+            } else if steps % LOOK_EVERY == 0 && now() >= deadline {
+                self.reached.set(Some(LimitKind::Time));
+            }
+        }
+        match self.reached.get() {
+            None => Ok(VmState::Continue),
+            // Raised again at each further step, so that no handler can go on; and the script's end does not hide it.
+            Some(kind) => Err(mlua::Error::runtime(format!("the limit of {} was reached", kind.word()))),
+        }
+    }
+
+    fn print(&self, text: &[u8]) {
+        let mut printed = self.printed.borrow_mut();
+        let room = OUTPUT_BYTES_MAX.saturating_sub(printed.len());
+        let line = text.iter().copied().chain([b'\n']);
+        printed.extend(line.take(room));
+        if text.len() >= room {
+            self.printed_truncated.set(true);
+        }
+    }
+}
+
+fn prepare(job: &Job, meter: &Rc<Meter>) -> mlua::Result<Lua> {
+    let libraries =
+        StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::BIT | StdLib::UTF8 | StdLib::COROUTINE | StdLib::BUFFER;
+    let lua = Lua::new_with(libraries, LuaOptions::new())?;
+    lua.set_memory_limit(job.limits.memory_bytes)?;
+    // What is replaced must be called where it is named, not the library's own in its stead.
+    let replaced = ["tostring", "print", "string.format", "string.rep", "table.move"].map(str::to_owned).to_vec();
+    // And what a script writes into its own `nh` is what it then reads there.
+    let compiler = Compiler::new().set_disabled_builtins(replaced).set_mutable_globals(["nh"]);
+    lua.set_compiler(compiler.set_optimization_level(1).set_debug_level(1));
+    let meter = Rc::clone(meter);
+    let emit = lua.create_function(move |_, text: mlua::LuaString| {
+        meter.print(&text.as_bytes());
+        Ok(())
+    })?;
+    lua.load(PRELUDE).set_name("=prelude").call::<()>(emit)?;
+    Ok(lua)
+}
+
+/// What a script finds in a frame: tables of its own, and ways to ask for cells.
+fn look(lua: &Lua, sight: &Rc<Sight>) -> mlua::Result<Table> {
+    let seen = Seen { boundary: sight.boundary, frame: &sight.frame, ended: sight.ended.as_ref() };
+    let table = match to_lua(lua, &Value::Object(view(&seen)))? {
+        LuaValue::Table(table) => table,
+        _ => lua.create_table()?,
+    };
+    let of = Rc::clone(sight);
+    let at = lua.create_function(move |lua, (row, column): (i64, i64)| {
+        let place = usize::try_from(row).ok().zip(usize::try_from(column).ok());
+        let found = place.and_then(|(row, column)| cell(&of.frame, row, column));
+        to_lua(lua, &found.unwrap_or(Value::Null))
+    })?;
+    table.raw_set("at", at)?;
+    let of = Rc::clone(sight);
+    let all = lua.create_function(move |lua, ()| to_lua(lua, &Value::Array(cells(&of.frame))))?;
+    table.raw_set("cells", all)?;
+    Ok(table)
+}
+
+fn within(count: i64, max: usize, what: &str) -> mlua::Result<usize> {
+    let fits = usize::try_from(count).ok().filter(|count| (1..=max).contains(count));
+    fits.ok_or_else(|| mlua::Error::runtime(format!("{what}({count}): give a whole number from 1 to {max}")))
+}
+
+/// Sees to it that so many sights before a boundary are known, as far as there are so many.
+fn fill(known: &mut Vec<Rc<Sight>>, boundary: Boundary, count: usize, ask: &dyn Ask) -> mlua::Result<()> {
+    let available = usize::try_from(boundary.0).unwrap_or(usize::MAX);
+    let (wanted, have) = (count.min(available), known.len());
+    if wanted <= have {
+        return Ok(());
+    }
+    // Each time at least as many again, so that a script which goes back one by one does not ask each time.
+    let wanted = wanted.max(have * 2).max(16).min(FRAMES_MAX).min(available);
+    let first = known.first().map_or(boundary, |first| first.boundary);
+    let older = ask.sights(first, wanted - have).map_err(mlua::Error::runtime)?;
+    let newer = std::mem::take(known);
+    known.extend(older.into_iter().map(Rc::new));
+    known.extend(newer);
+    Ok(())
+}
+
+/// What lies under an error that has passed through functions of ours, without the calls that led there.
+fn cause(error: &mlua::Error) -> String {
+    match error {
+        mlua::Error::CallbackError { cause: inner, .. } => cause(inner),
+        mlua::Error::WithContext { cause: inner, .. } => cause(inner),
+        mlua::Error::RuntimeError(text) => text.split("\nstack traceback:").next().unwrap_or_default().to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// A message and the line that it names.
+fn placed(message: &str) -> (Option<u32>, String) {
+    let rest = message.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(':'));
+    let found = rest.and_then(|rest| rest.split_once(':'));
+    let found = found.and_then(|(line, text)| Some((line.parse().ok()?, text)));
+    match found {
+        Some((line, text)) => (Some(line), shortened(text.trim_start())),
+        None => (None, shortened(message)),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    const MAX: usize = 2_000;
+    if text.len() <= MAX { text.to_owned() } else { text.chars().take(MAX).chain(['…']).collect() }
+}
