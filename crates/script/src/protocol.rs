@@ -19,7 +19,7 @@ pub(crate) const REPLY_BYTES_MAX: usize = 8 << 20;
 pub(crate) const SCORES_MAX: usize = 64;
 
 /// A boundary as a script sees it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Sight {
     pub(crate) boundary: Boundary,
     pub(crate) frame: Frame,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use mlua::chunk::{ChunkMode, Compiler};
-use mlua::{Function, Lua, LuaOptions, MultiValue, StdLib, Table, Value as LuaValue, VmState};
+use mlua::{FromLuaMulti, Function, Lua, LuaOptions, MultiValue, StdLib, Table, Value as LuaValue, VmState};
 use serde_json::Value;
 use wire::{Boundary, Message};
 
@@ -21,6 +21,8 @@ const NAME: &str = "script";
 const PRELUDE: &str = include_str!("prelude.luau");
 /// How often the clock is looked at, in steps.
 const LOOK_EVERY: u64 = 256;
+/// How many earlier frames are fetched at a time, at least.
+const FETCH_MIN: usize = 16;
 
 /// Where a script's process asks its host for what came before.
 pub(crate) trait Ask {
@@ -100,6 +102,8 @@ struct Vm {
     meter: Rc<Meter>,
     /// The library's own, out of reach of the script.
     pcall: Function,
+    /// Makes a function that raises what another refuses.
+    raising: Function,
 }
 
 impl Vm {
@@ -110,10 +114,9 @@ impl Vm {
             printed: RefCell::default(),
             printed_truncated: Cell::new(false),
         });
-        let lua = prepare(job, &meter).map_err(|error| ScriptError::Lost(error.to_string()))?;
-        let pcall = lua.globals().raw_get::<Function>("pcall");
-        lua.sandbox(true).map_err(|error| ScriptError::Lost(error.to_string()))?;
-        Ok(Self { lua, meter, pcall: pcall.map_err(|error| ScriptError::Lost(error.to_string()))? })
+        let prepared = prepare(job, &meter);
+        let (lua, raising, pcall) = prepared.map_err(|error| ScriptError::Lost(error.to_string()))?;
+        Ok(Self { lua, meter, pcall, raising })
     }
 
     fn run(&self, job: &Job, sight: Sight, ask: Rc<dyn Ask>) -> Result<LuaValue, ScriptError> {
@@ -163,29 +166,37 @@ impl Vm {
     /// Puts `nh` where the script finds it.
     fn offer(&self, sight: Sight, ask: Rc<dyn Ask>) -> mlua::Result<()> {
         let boundary = sight.boundary;
-        let nh = look(&self.lua, &Rc::new(sight))?;
-        let known: RefCell<Vec<Rc<Sight>>> = RefCell::default();
-        let asked = Rc::clone(&ask);
-        let own = nh.clone();
-        let frames = self.lua.create_function(move |lua, count: i64| {
-            let count = within(count, FRAMES_MAX, "nh.frames")?;
+        let nh = look(&self.lua, &self.raising, sight)?;
+        let known: RefCell<Vec<Known>> = RefCell::default();
+        let (asked, own, raising) = (Rc::clone(&ask), nh.clone(), self.raising.clone());
+        let frames = move |lua: &Lua, count: Option<LuaValue>| {
+            let count = within(count.as_ref(), FRAMES_MAX, "nh.frames")?;
             let mut known = known.borrow_mut();
             fill(&mut known, boundary, count - 1, asked.as_ref())?;
             let views = lua.create_table_with_capacity(count, 0)?;
-            for sight in known.iter().rev().take(count - 1).rev() {
-                views.raw_push(look(lua, sight)?)?;
+            let first = known.len().saturating_sub(count - 1);
+            for one in known.iter_mut().skip(first) {
+                views.raw_push(one.table(lua, &raising)?)?;
             }
-            views.raw_push(own.clone())?;
-            Ok(views)
-        })?;
-        nh.raw_set("frames", frames)?;
-        let log = self.lua.create_function(move |lua, count: i64| {
-            let count = within(count, MESSAGES_MAX, "nh.message_log")?;
-            let messages = ask.messages(count).map_err(mlua::Error::runtime)?;
-            to_lua(lua, &messages.iter().map(message).collect::<Value>())
-        })?;
-        nh.raw_set("message_log", log)?;
+            views.raw_push(&own)?;
+            Ok(LuaValue::Table(views))
+        };
+        nh.raw_set("frames", self.function(frames)?)?;
+        let log = move |lua: &Lua, count: Option<LuaValue>| {
+            let count = within(count.as_ref(), MESSAGES_MAX, "nh.message_log")?;
+            let messages = ask.messages(count)?;
+            Ok(to_lua(lua, &messages.iter().map(message).collect::<Value>())?)
+        };
+        nh.raw_set("message_log", self.function(log)?)?;
         self.lua.globals().raw_set("nh", nh)
+    }
+
+    fn function<A, F>(&self, function: F) -> mlua::Result<Function>
+    where
+        A: FromLuaMulti,
+        F: Fn(&Lua, A) -> Result<LuaValue, Refusal> + 'static,
+    {
+        function_of(&self.lua, &self.raising, function)
     }
 
     fn printed(&self) -> String {
@@ -246,7 +257,7 @@ impl Meter {
     }
 }
 
-fn prepare(job: &Job, meter: &Rc<Meter>) -> mlua::Result<Lua> {
+fn prepare(job: &Job, meter: &Rc<Meter>) -> mlua::Result<(Lua, Function, Function)> {
     let libraries =
         StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::BIT | StdLib::UTF8 | StdLib::COROUTINE | StdLib::BUFFER;
     let lua = Lua::new_with(libraries, LuaOptions::new())?;
@@ -261,49 +272,117 @@ fn prepare(job: &Job, meter: &Rc<Meter>) -> mlua::Result<Lua> {
         meter.print(&text.as_bytes());
         Ok(())
     })?;
-    lua.load(PRELUDE).set_name("=prelude").call::<()>(emit)?;
-    Ok(lua)
+    let pcall = lua.globals().raw_get("pcall")?;
+    let raising = lua.load(PRELUDE).set_name("=prelude").call(emit)?;
+    lua.sandbox(true)?;
+    Ok((lua, raising, pcall))
+}
+
+/// Why a function gives nothing: what the script is told, at its own line, or an error of the machine.
+enum Refusal {
+    Told(String),
+    Raised(mlua::Error),
+}
+
+impl From<String> for Refusal {
+    fn from(text: String) -> Self {
+        Self::Told(text)
+    }
+}
+
+impl From<mlua::Error> for Refusal {
+    fn from(error: mlua::Error) -> Self {
+        Self::Raised(error)
+    }
+}
+
+fn function_of<A, F>(lua: &Lua, raising: &Function, function: F) -> mlua::Result<Function>
+where
+    A: FromLuaMulti,
+    F: Fn(&Lua, A) -> Result<LuaValue, Refusal> + 'static,
+{
+    let inner = lua.create_function(move |lua, arguments: A| match function(lua, arguments) {
+        Ok(value) => Ok((value, None)),
+        Err(Refusal::Told(text)) => Ok((LuaValue::Nil, Some(text))),
+        Err(Refusal::Raised(error)) => Err(error),
+    })?;
+    raising.call(inner)
 }
 
 /// What a script finds in a frame: tables of its own, and ways to ask for cells.
-fn look(lua: &Lua, sight: &Rc<Sight>) -> mlua::Result<Table> {
+fn look(lua: &Lua, raising: &Function, sight: Sight) -> mlua::Result<Table> {
     let seen = Seen { boundary: sight.boundary, frame: &sight.frame, ended: sight.ended.as_ref() };
     let table = match to_lua(lua, &Value::Object(view(&seen)))? {
         LuaValue::Table(table) => table,
         _ => lua.create_table()?,
     };
-    let of = Rc::clone(sight);
-    let at = lua.create_function(move |lua, (row, column): (i64, i64)| {
+    let frame = Rc::new(sight.frame);
+    let of = Rc::clone(&frame);
+    let at = move |lua: &Lua, (row, column): (Option<LuaValue>, Option<LuaValue>)| {
+        let number = |value: Option<LuaValue>| value.as_ref().and_then(whole);
+        let Some((row, column)) = number(row).zip(number(column)) else {
+            return Err(Refusal::Told("at(row, column): give two whole numbers".to_owned()));
+        };
         let place = usize::try_from(row).ok().zip(usize::try_from(column).ok());
-        let found = place.and_then(|(row, column)| cell(&of.frame, row, column));
-        to_lua(lua, &found.unwrap_or(Value::Null))
-    })?;
-    table.raw_set("at", at)?;
-    let of = Rc::clone(sight);
-    let all = lua.create_function(move |lua, ()| to_lua(lua, &Value::Array(cells(&of.frame))))?;
-    table.raw_set("cells", all)?;
+        let found = place.and_then(|(row, column)| cell(&of, row, column));
+        Ok(to_lua(lua, &found.unwrap_or(Value::Null))?)
+    };
+    table.raw_set("at", function_of(lua, raising, at)?)?;
+    let all = move |lua: &Lua, ()| Ok(to_lua(lua, &Value::Array(cells(&frame)))?);
+    table.raw_set("cells", function_of(lua, raising, all)?)?;
     Ok(table)
 }
 
-fn within(count: i64, max: usize, what: &str) -> mlua::Result<usize> {
-    let fits = usize::try_from(count).ok().filter(|count| (1..=max).contains(count));
-    fits.ok_or_else(|| mlua::Error::runtime(format!("{what}({count}): give a whole number from 1 to {max}")))
+fn whole(value: &LuaValue) -> Option<i64> {
+    match value {
+        LuaValue::Integer(number) => Some(*number),
+        LuaValue::Number(number) if number.fract() == 0.0 && number.abs() < 1e15 => Some(*number as i64),
+        _ => None,
+    }
+}
+
+fn within(count: Option<&LuaValue>, max: usize, what: &str) -> Result<usize, String> {
+    let count = count.and_then(whole).and_then(|count| usize::try_from(count).ok());
+    let fits = count.filter(|count| (1..=max).contains(count));
+    fits.ok_or_else(|| format!("{what}(n): give a whole number from 1 to {max}"))
+}
+
+/// An earlier sight, and its table once it was asked for.
+enum Known {
+    Fetched(Box<Sight>),
+    Shown(Boundary, Table),
+}
+
+impl Known {
+    fn boundary(&self) -> Boundary {
+        match self {
+            Self::Fetched(sight) => sight.boundary,
+            Self::Shown(boundary, _) => *boundary,
+        }
+    }
+
+    fn table(&mut self, lua: &Lua, raising: &Function) -> mlua::Result<Table> {
+        let (boundary, table) = match self {
+            Self::Shown(_, table) => return Ok(table.clone()),
+            Self::Fetched(sight) => (sight.boundary, look(lua, raising, std::mem::take(sight))?),
+        };
+        *self = Self::Shown(boundary, table.clone());
+        Ok(table)
+    }
 }
 
 /// Sees to it that so many sights before a boundary are known, as far as there are so many.
-fn fill(known: &mut Vec<Rc<Sight>>, boundary: Boundary, count: usize, ask: &dyn Ask) -> mlua::Result<()> {
+fn fill(known: &mut Vec<Known>, boundary: Boundary, count: usize, ask: &dyn Ask) -> Result<(), String> {
     let available = usize::try_from(boundary.0).unwrap_or(usize::MAX);
     let (wanted, have) = (count.min(available), known.len());
     if wanted <= have {
         return Ok(());
     }
     // Each time at least as many again, so that a script which goes back one by one does not ask each time.
-    let wanted = wanted.max(have * 2).max(16).min(FRAMES_MAX).min(available);
-    let first = known.first().map_or(boundary, |first| first.boundary);
-    let older = ask.sights(first, wanted - have).map_err(mlua::Error::runtime)?;
-    let newer = std::mem::take(known);
-    known.extend(older.into_iter().map(Rc::new));
-    known.extend(newer);
+    let wanted = wanted.max(have * 2).max(FETCH_MIN).min(FRAMES_MAX).min(available);
+    let first = known.first().map_or(boundary, Known::boundary);
+    let older = ask.sights(first, wanted - have)?;
+    known.splice(0..0, older.into_iter().map(|sight| Known::Fetched(Box::new(sight))));
     Ok(())
 }
 
