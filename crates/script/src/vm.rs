@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use mlua::chunk::{ChunkMode, Compiler};
@@ -19,6 +20,7 @@ use crate::{LimitKind, ScriptError, Seen};
 /// The name by which errors call a script.
 const NAME: &str = "script";
 const PRELUDE: &str = include_str!("prelude.luau");
+static PRELUDE_CODE: OnceLock<Vec<u8>> = OnceLock::new();
 /// How often the clock is looked at, in steps.
 const LOOK_EVERY: u64 = 256;
 /// How many earlier frames are fetched at a time, at least.
@@ -55,8 +57,9 @@ struct Meter {
 
 /// Runs a script on a sight and gives its value.
 pub(crate) fn evaluate(job: &Job, sight: Sight, ask: Rc<dyn Ask>) -> Result<Done, ScriptError> {
+    let code = compile(&job.source)?;
     let vm = Vm::new(job)?;
-    let value = vm.run(job, sight, ask)?;
+    let value = vm.run(job, &code, sight, ask)?;
     let value = to_json(&value).map_err(ScriptError::Value)?;
     let printed = vm.printed();
     let value = Some(value).filter(|value| !value.is_null()).map(|value| value.to_string());
@@ -66,10 +69,11 @@ pub(crate) fn evaluate(job: &Job, sight: Sight, ask: Rc<dyn Ask>) -> Result<Done
 /// Runs a script on each of some sights, each in a machine of its own, so that no line's score depends on others.
 pub(crate) fn score(job: &Job, sights: Vec<Sight>) -> Result<Vec<Result<f64, String>>, ScriptError> {
     let deadline = deadline(job.stop_after);
+    let code = compile(&job.source)?;
     let score = |sight| {
         let left = Job { stop_after: deadline.saturating_duration_since(now()), ..job.clone() };
         let vm = Vm::new(&left)?;
-        match vm.run(&left, sight, Rc::new(Nobody)) {
+        match vm.run(&left, &code, sight, Rc::new(Nobody)) {
             Ok(value) => Ok(number(&value)),
             Err(error @ ScriptError::Runtime { .. }) => Ok(Err(error.to_string())),
             Err(error) => Err(error),
@@ -119,8 +123,8 @@ impl Vm {
         Ok(Self { lua, meter, pcall, raising })
     }
 
-    fn run(&self, job: &Job, sight: Sight, ask: Rc<dyn Ask>) -> Result<LuaValue, ScriptError> {
-        let function = self.compile(&job.source)?;
+    fn run(&self, job: &Job, code: &[u8], sight: Sight, ask: Rc<dyn Ask>) -> Result<LuaValue, ScriptError> {
+        let function = self.load(code).map_err(|error| self.runtime(&error.to_string()))?;
         let given = self.offer(sight, ask);
         given.map_err(|error| self.runtime(&error.to_string()))?;
         let deadline = deadline(job.stop_after);
@@ -145,22 +149,8 @@ impl Vm {
         }
     }
 
-    /// As an expression, if it is one, else as a chunk.
-    fn compile(&self, source: &str) -> Result<Function, ScriptError> {
-        let load = |source: &str| {
-            // What is loaded as bytes could be taken for compiled code.
-            let chunk = self.lua.load(source).set_name(format!("={NAME}")).set_mode(ChunkMode::Text);
-            chunk.into_function()
-        };
-        load(&format!("return {source}")).or_else(|of_expression| {
-            load(source).map_err(|error| {
-                let error = error.to_string();
-                let error = if error.contains("Incomplete statement") { of_expression.to_string() } else { error };
-                let error = error.strip_prefix("syntax error: ").unwrap_or(&error);
-                let (line, message) = placed(error);
-                ScriptError::Syntax { line, message }
-            })
-        })
+    fn load(&self, code: &[u8]) -> mlua::Result<Function> {
+        self.lua.load(code).set_name(format!("={NAME}")).set_mode(ChunkMode::Binary).into_function()
     }
 
     /// Puts `nh` where the script finds it.
@@ -257,23 +247,45 @@ impl Meter {
     }
 }
 
+fn compiler() -> Compiler {
+    // What is replaced must be called where it is named, not the library's own in its stead.
+    let replaced = ["tostring", "print", "string.format", "string.rep", "table.move"];
+    // And what a script writes into its own `nh` is what it then reads there.
+    let compiler = Compiler::new().set_disabled_builtins(replaced).set_mutable_globals(["nh"]);
+    compiler.set_optimization_level(1).set_debug_level(1)
+}
+
+/// Code of our own compiler, the only one that is ever loaded: of an expression, if the text is one, else of a chunk.
+fn compile(source: &str) -> Result<Vec<u8>, ScriptError> {
+    let compiler = compiler();
+    compiler.compile(format!("return {source}")).or_else(|of_expression| {
+        compiler.compile(source).map_err(|error| {
+            let error = if cause(&error).contains("Incomplete statement") { of_expression } else { error };
+            let (line, message) = numbered(cause(&error).trim_start_matches(':'));
+            ScriptError::Syntax { line, message }
+        })
+    })
+}
+
 fn prepare(job: &Job, meter: &Rc<Meter>) -> mlua::Result<(Lua, Function, Function)> {
     let libraries =
         StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::BIT | StdLib::UTF8 | StdLib::COROUTINE | StdLib::BUFFER;
     let lua = Lua::new_with(libraries, LuaOptions::new())?;
     lua.set_memory_limit(job.limits.memory_bytes)?;
-    // What is replaced must be called where it is named, not the library's own in its stead.
-    let replaced = ["tostring", "print", "string.format", "string.rep", "table.move"].map(str::to_owned).to_vec();
-    // And what a script writes into its own `nh` is what it then reads there.
-    let compiler = Compiler::new().set_disabled_builtins(replaced).set_mutable_globals(["nh"]);
-    lua.set_compiler(compiler.set_optimization_level(1).set_debug_level(1));
     let meter = Rc::clone(meter);
     let emit = lua.create_function(move |_, text: mlua::LuaString| {
         meter.print(&text.as_bytes());
         Ok(())
     })?;
     let pcall = lua.globals().raw_get("pcall")?;
-    let raising = lua.load(PRELUDE).set_name("=prelude").call(emit)?;
+    let prelude = match PRELUDE_CODE.get() {
+        Some(code) => code,
+        None => {
+            let code = compiler().compile(PRELUDE)?;
+            PRELUDE_CODE.get_or_init(|| code)
+        }
+    };
+    let raising = lua.load(prelude.as_slice()).set_name("=prelude").set_mode(ChunkMode::Binary).call(emit)?;
     lua.sandbox(true)?;
     Ok((lua, raising, pcall))
 }
@@ -392,18 +404,25 @@ fn cause(error: &mlua::Error) -> String {
         mlua::Error::CallbackError { cause: inner, .. } => cause(inner),
         mlua::Error::WithContext { cause: inner, .. } => cause(inner),
         mlua::Error::RuntimeError(text) => text.split("\nstack traceback:").next().unwrap_or_default().to_owned(),
+        mlua::Error::SyntaxError { message, .. } => message.clone(),
         other => other.to_string(),
     }
 }
 
-/// A message and the line that it names.
+/// A message of a script at work, and the line that it names.
 fn placed(message: &str) -> (Option<u32>, String) {
-    let rest = message.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(':'));
-    let found = rest.and_then(|rest| rest.split_once(':'));
-    let found = found.and_then(|(line, text)| Some((line.parse().ok()?, text)));
-    match found {
-        Some((line, text)) => (Some(line), shortened(text.trim_start())),
+    match message.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(':')) {
+        Some(rest) => numbered(rest),
         None => (None, shortened(message)),
+    }
+}
+
+/// A text, and the line whose number stands before it.
+fn numbered(text: &str) -> (Option<u32>, String) {
+    let found = text.split_once(':').and_then(|(line, rest)| Some((line.parse().ok()?, rest)));
+    match found {
+        Some((line, rest)) => (Some(line), shortened(rest.trim_start())),
+        None => (None, shortened(text)),
     }
 }
 
