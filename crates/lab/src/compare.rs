@@ -1,10 +1,12 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use wire::{COLUMNS, Ended, Frame, InventoryItem, MAP_COLUMNS, PlayDigest, Screen, StateDigest, Status, play_digest};
 
 use crate::diff::{CellDiff, Diff, FieldDiff, GlyphDiff, ItemDiff};
 use crate::lab::Inner;
 use crate::slot::Tip;
+use crate::store::Kept;
 use crate::task::{Job, StartAt, TRIES, Trouble};
 use crate::{Lab, LabError, MachineId, Urgency};
 
@@ -67,9 +69,11 @@ impl Inner {
         {
             return Ok(Some(mark.state));
         }
-        let Some(state) = &tip.state else {
-            return Ok(None);
-        };
+        tip.state.as_ref().map_or(Ok(None), |state| self.kept_digest(state))
+    }
+
+    /// The digest of an image, made by a worker.
+    pub(crate) fn kept_digest(&self, state: &Arc<Kept>) -> Result<Option<StateDigest>, LabError> {
         let job = Job { from: StartAt::State(state), luck: None, batch: None, part: None, keep: None, digest: true };
         let mut tries = 0;
         loop {

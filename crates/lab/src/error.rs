@@ -137,6 +137,14 @@ pub enum LabError {
     /// The state is in the store of another lab.
     #[error("this state belongs to another lab")]
     ForeignState,
+    /// Something has changed a machine that was only looked at.
+    #[error("{machine} was changed while it was only looked at{}", restored_text(*.restored))]
+    Disturbed {
+        /// The machine.
+        machine: MachineId,
+        /// True when it was made again from its line and is what it was, at a new revision.
+        restored: bool,
+    },
     /// Cancelled before anything was done.
     #[error("cancelled")]
     Cancelled,
@@ -241,7 +249,11 @@ impl LabError {
     pub fn is_refusal(&self) -> bool {
         !matches!(
             self.cause(),
-            Self::EngineFailure { .. } | Self::Journal { .. } | Self::Failed { .. } | Self::StateFile(_)
+            Self::EngineFailure { .. }
+                | Self::Journal { .. }
+                | Self::Failed { .. }
+                | Self::StateFile(_)
+                | Self::Disturbed { .. }
         )
     }
 
@@ -281,6 +293,10 @@ impl LabError {
             error => error,
         }
     }
+}
+
+fn restored_text(restored: bool) -> &'static str {
+    if restored { ", and was restored" } else { "" }
 }
 
 fn names_text(names: &[String]) -> String {

@@ -32,9 +32,22 @@ impl Lab {
         control: &Control<'_>,
         look: Look<'_>,
     ) -> Result<(), LabError> {
-        let lab = &self.0;
-        let slot = lab.slot(machine)?;
+        let slot = self.0.slot(machine)?;
         let tip = slot.tip();
+        self.walk_line(slot, tip, span, control, look)
+    }
+
+    /// Shows the frames of the line that leads to a tip of this machine.
+    pub(crate) fn walk_line(
+        &self,
+        slot: Arc<Slot>,
+        tip: Tip,
+        span: RangeInclusive<Boundary>,
+        control: &Control<'_>,
+        look: Look<'_>,
+    ) -> Result<(), LabError> {
+        let lab = &self.0;
+        let machine = slot.id;
         let (from, to) = span.into_inner();
         let last = tip.line.end();
         if let Some(given) = [from, to].into_iter().find(|at| *at > last) {

@@ -3,6 +3,7 @@
 
 mod adoption;
 mod forks;
+mod guards;
 mod journals;
 mod lines;
 mod losses;
