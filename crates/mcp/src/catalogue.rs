@@ -7,6 +7,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool::of::<crate::game::NewGame>(),
         Tool::of::<crate::look::Observe>(),
         Tool::of::<crate::look::History>(),
+        Tool::of::<crate::lua::LuaEval>(),
         Tool::of::<crate::play::Press>(),
         Tool::of::<crate::play::RunKeys>(),
         Tool::of::<crate::prompts::SelectMenu>(),

@@ -26,11 +26,12 @@ pub(crate) enum Code {
     EngineFailure,
     Disabled,
     Cancelled,
+    ScriptFailed,
 }
 
 impl Code {
     /// All of them, in the order of the documents.
-    pub(crate) const ALL: [Self; 19] = [
+    pub(crate) const ALL: [Self; 20] = [
         Self::NoGame,
         Self::GameActive,
         Self::GameOver,
@@ -50,6 +51,7 @@ impl Code {
         Self::EngineFailure,
         Self::Disabled,
         Self::Cancelled,
+        Self::ScriptFailed,
     ];
 
     /// When it is told, for the reference.
@@ -76,6 +78,9 @@ impl Code {
             Self::EngineFailure => "A worker or the engine failed; the machine stands at its last boundary.",
             Self::Disabled => "The server was started without what this needs; the error says how.",
             Self::Cancelled => "The client or another call ended it; what was pressed by then stays.",
+            Self::ScriptFailed => {
+                "The script gave no value; `error.kind` is syntax, runtime, value, lost, or limit with `error.limit`."
+            }
         }
     }
 
@@ -101,6 +106,7 @@ impl Code {
             Self::EngineFailure => "ENGINE_FAILURE",
             Self::Disabled => "DISABLED",
             Self::Cancelled => "CANCELLED",
+            Self::ScriptFailed => "SCRIPT_FAILED",
         }
     }
 }

@@ -49,6 +49,7 @@ mod forks;
 mod game;
 mod jumps;
 mod look;
+mod lua;
 mod movies;
 mod play;
 mod prompts;

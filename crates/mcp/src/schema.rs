@@ -105,6 +105,8 @@ pub(crate) enum Kind {
     Texts,
     /// A list of objects.
     Objects,
+    /// Any value that isn't null.
+    Any,
     /// An object.
     Object,
     /// An object with these fields of its own, each of which may be absent.
@@ -142,6 +144,10 @@ fn of_field((_, kind, description): &Field, in_full: bool) -> Value {
         Kind::Flag => json!({"type": "boolean"}),
         Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
         Kind::Objects => json!({"type": "array"}),
+        Kind::Any => {
+            let kinds = ["string", "number", "boolean", "array", "object"];
+            json!({"anyOf": kinds.map(|kind| json!({"type": kind}))})
+        }
         Kind::Record(fields) if in_full => {
             let inner: Map<String, Value> =
                 fields.iter().map(|field| (field.0.to_owned(), of_field(field, true))).collect();

@@ -6,6 +6,7 @@ use std::time::Duration;
 use lab::{Control, Lab, LabError, ResumeFrom};
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
+use script::{ScriptProgram, Scripts};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::gate;
@@ -51,10 +52,12 @@ fn set_up(options: McpOptions) -> Result<Session, ServeError> {
         make_directory(path)?;
     }
     let movies = lab.movies.clone();
+    let scripts = Scripts::new(ScriptProgram::new(lab.program.clone()));
     if let Some(path) = &movies {
         make_directory(path)?;
     }
     let mut session = Session::new(Lab::new(lab)?, limits, out_dir, movies);
+    session.scripts = scripts;
     if let Some(from) = &resume {
         resume_game(&mut session, from)?;
     }

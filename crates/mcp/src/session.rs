@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use lab::{Cancel, Lab, LabError, Lifecycle, MachineId, Resumed, Revision, Snapshot};
+use script::{ScriptProgram, Scripts};
 use serde_json::{Map, Value, json};
 use wire::Frame;
 
@@ -20,6 +21,8 @@ const FRAMES_KEPT: usize = 256;
 pub(crate) struct Session {
     pub(crate) lab: Lab,
     pub(crate) limits: McpLimits,
+    /// Where scripts run.
+    pub(crate) scripts: Scripts,
     pub(crate) out_dir: Option<PathBuf>,
     pub(crate) movies: Option<PathBuf>,
     /// What was resumed at the start, for `info`.
@@ -47,6 +50,7 @@ impl Session {
         Self {
             lab,
             limits,
+            scripts: Scripts::new(ScriptProgram::new("/proc/self/exe")),
             out_dir,
             movies,
             resumed: None,

@@ -62,6 +62,9 @@ pub(crate) enum Command {
     /// Host a machine (internal)
     #[command(hide = true)]
     Worker,
+    /// Run scripts (internal)
+    #[command(hide = true)]
+    Script,
 }
 
 /// `demo`

@@ -1,4 +1,4 @@
-//! NetHack Lab's one executable: its command line, and the worker that it starts again as itself.
+//! NetHack Lab's one executable: its command line, and the workers that it starts again as itself.
 
 mod bench;
 mod command_line;
@@ -30,9 +30,12 @@ use command_line::{Arguments, Command};
 use outcome::Outcome;
 
 fn main() -> ExitCode {
-    // A worker closes all descriptors and takes the process over, so nothing may come before it.
+    // A worker or a script's process closes all descriptors and takes the process over, so nothing may come before it.
     if std::env::args_os().nth(1).is_some_and(|word| word == "worker") {
         return worker::worker_main(mcp::policies());
+    }
+    if std::env::args_os().nth(1).is_some_and(|word| word == "script") {
+        return script::script_main();
     }
     // A file that grows beyond the shell's limit is then an error of the write that we tell of, not our end.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
@@ -59,7 +62,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Nle(command) => nle_games::run(&setup, command),
         Command::Rom(options) => rom_command::run(&setup, &options),
         Command::Bench(options) => measure(&setup, &options),
-        Command::Worker => Ok(Outcome::Failure),
+        Command::Worker | Command::Script => Ok(Outcome::Failure),
     };
     outcome.map(ExitCode::from)
 }

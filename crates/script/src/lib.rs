@@ -18,6 +18,7 @@ mod sandbox;
 mod spawner;
 
 mod glyph;
+mod offer;
 mod to_json;
 mod to_lua;
 mod view;

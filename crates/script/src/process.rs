@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use wire::{Boundary, Frame, Message};
 
+use crate::offer::{Ask, Nobody};
 use crate::protocol::{
     Job, REPLY_BYTES_MAX, REQUEST_BYTES_MAX, Reply, Request, SCORES_MAX, Sight, TalkError, hear, packed, say,
 };
-use crate::vm::{Ask, Nobody, evaluate, score};
+use crate::vm::{evaluate, score};
 use crate::{ScriptError, ScriptLimits, sandbox};
 
 /// A script process's whole life: serves the host at the other end of standard input until that closes.

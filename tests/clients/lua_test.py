@@ -1,0 +1,307 @@
+"""Scripts through the real server: hostile ones end in time and change nothing; the examples of lua/ are of use."""
+
+import glob
+import os
+import re
+import sys
+import time
+
+from harness import Checks, Server, Shapes, children, is_alive, scratch, wait_until
+
+PROGRAM = sys.argv[1]
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+SCRIPT_S = 2.0
+MEMORY_KIB = 400 << 10
+check = Checks("lua")
+
+LOOP = "while true do end"
+# The ten kinds of hostile script, each with its variants: what may come of them is a limit, an error, or this value.
+HOSTILE = {
+    "1 a loop": [LOOP, f"coroutine.wrap(function() {LOOP} end)()"],
+    "1 a loop in a coroutine of a coroutine": [
+        f"coroutine.wrap(function() coroutine.wrap(function() {LOOP} end)() end)()",
+        f"while true do coroutine.resume(coroutine.create(function() {LOOP} end)) end",
+    ],
+    "2 errors swallowed": [
+        f"while true do pcall(function() {LOOP} end) end",
+        f"while true do xpcall(function() {LOOP} end, function() end) end",
+    ],
+    "3 handlers that loop": [
+        f"xpcall(error, function() {LOOP} end)",
+        f"xpcall(function() {LOOP} end, function() {LOOP} end) return 1",
+    ],
+    "4 patterns": [
+        "return (('a'):rep(30)):find(('.-'):rep(15) .. 'b')",
+        "return (('a'):rep(30)):match(('a*'):rep(30) .. 'b')",
+        f"return (('a'):rep(30)):gsub('a', function() {LOOP} end)",
+        "return (('a'):rep(8000000)):find(('a'):rep(4000000) .. 'b', 1, true)",
+    ],
+    "5 much text": [
+        "return ('x'):rep(1024):rep(1000000)",
+        "local s = 'x' while true do s = s .. s end",
+        "local t = {} while true do t[#t + 1] = ('x'):rep(100000) .. #t end",
+        "return buffer.create(1000000000)",
+    ],
+    "6 much in one call": [
+        "return table.move({1}, 1, 1000000000, 1, {})",
+        f"table.sort({{3, 1, 2, 5}}, function() {LOOP} end)",
+        "local n = 0 table.sort(table.create(100000, 1), function() n += 1 return n % 2 == 0 end) " + LOOP,
+        "local t = table.create(1000000, 1) while true do table.insert(t, 1, 1) end",
+    ],
+    "7 recursion": [
+        "local function f() return 1 + f() end return f()",
+        "local t = setmetatable({}, {}) getmetatable(t).__index = function(_, k) return t[k .. 'x'] end return t.x",
+        "local t = setmetatable({}, {__tostring = function(t) return tostring(t) end}) return tostring(t)",
+        "local t = setmetatable({}, {__concat = function(a, b) return a .. b end}) return t .. t",
+    ],
+    "8 the host": [
+        "getmetatable('').__index = {}", "getmetatable('').x = 1", "setmetatable('', {})", "string.format = nil",
+        "setmetatable(_G, {})", "_G.print = nil", "loadstring('return 1')()", "load('return 1')()", "require('os')",
+        "return os.time()", "return io.open('x')", "return debug.info(1, 'f')", "return collectgarbage('count')",
+        "return newproxy(true)", "return getfenv(print)", "setfenv(1, {})", "return math.random()", "dofile('x')",
+        "nh.press('h')", "nh.lab.press('h')",
+    ],
+    "10 values": [
+        "local t = {} t.t = t return t", "return print", "local t = {} for i = 1, 1000000 do t[i] = i end return t",
+        "return 0/0", "return {1/0}", "return nh", "return {[{}] = 1}", "return 1, 2",
+    ],
+}
+HARMLESS = {
+    "return (''):rep(1000000000)": "",
+    "return type(getmetatable(''))": "table",
+    "return '\\255\\xc3'": "\\xff\\xc3",
+    "return getmetatable(_G)": None,
+}
+
+
+class Lab(Server):
+    """A server with calls whose results are held against the listed schemas."""
+
+    def begin(self):
+        self.initialize()
+        listed = self.request("tools/list")["result"]["tools"]
+        self.shapes = Shapes({tool["name"]: tool["outputSchema"] for tool in listed})
+        return self.checked("new_game", seed="11", role="valkyrie")
+
+    def checked(self, tool, **arguments):
+        content = self.call(tool, **arguments)
+        faults = self.shapes.faults(tool, content)
+        if faults:
+            check(f"shape of {tool}'s result", False, (arguments, faults))
+        return content
+
+    def lua(self, source, **arguments):
+        return self.checked("lua_eval", source=source, **arguments)
+
+    def digest(self, machine="main"):
+        """The machine's movie, which ends with the digest of its image."""
+        movie = self.checked("movie_export", source=machine, inline=True)
+        return movie.get("sha256") or movie
+
+
+def script_processes(server):
+    def is_script(pid):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                return file.read().split(b"\0")[1:2] == [b"script"]
+        except OSError:
+            return False
+
+    return [pid for pid in children(server.process.pid) if is_script(pid)]
+
+
+def peak_kib(pid):
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            return int(re.search(r"VmHWM:\s+(\d+)", file.read()).group(1))
+    except (OSError, AttributeError):
+        return 0
+
+
+def play(server, keys, revision):
+    report = server.checked("run", text=keys, revision=revision, force=True)
+    return report["revision"]
+
+
+def test_hostile(server):
+    before, standing = server.digest(), server.checked("observe")
+    peak = 0
+    server.lua("1")
+    for name, sources in HOSTILE.items():
+        for source in sources:
+            start = time.monotonic()
+            asked = server.start_call("lua_eval", source=source)
+            # Other calls are answered meanwhile.
+            look = server.call("observe", layers=[])
+            waited = time.monotonic() - start
+            peak = max([peak, *map(peak_kib, script_processes(server))])
+            answer = server.answer(asked)
+            took = time.monotonic() - start
+            error = answer["result"]["structuredContent"].get("error", {})
+            check.code(f"{name}: {source}", {"error": error}, "SCRIPT_FAILED")
+            check(f"{name}: {source} ends in time", took < SCRIPT_S, took)
+            check(f"{name}: {source} keeps nobody waiting", waited < SCRIPT_S and look["revision"] == standing["revision"], waited)
+            check(f"{name}: no address is told", "0x" not in str(error), error)
+            peak = max([peak, *map(peak_kib, script_processes(server))])
+    for source, value in HARMLESS.items():
+        found = server.lua(source)
+        check(f"{source} is harmless", "error" not in found and found.get("value") == value, found)
+    check("the memory of script processes is bounded", 0 < peak < MEMORY_KIB, peak)
+    check("at most two processes are kept", wait_until(lambda: len(script_processes(server)) <= 2, 10), script_processes(server))
+    check("the machine is what it was", server.digest() == before)
+    after = server.checked("observe")
+    check("nothing that observe shows has changed", after == standing, (standing, after))
+
+
+def test_writes(server):
+    read = (
+        "return {nh.status.hp, #nh.screen, nh.hero.row, type(nh.new), type(nh.at), type(mine), type(print), "
+        "nh.frames(2)[1].turn, #nh.messages, #nh.inventory}"
+    )
+    write = (
+        "nh.status.hp = 999 nh.screen = nil nh.hero.row = 0 nh.new = {1} nh.at = nil mine = 1 print = nil "
+        "nh.frames(2)[1].turn = -5 table.clear(nh.inventory) return {nh.status.hp, nh.frames(2)[1].turn}"
+    )
+    digest, before = server.digest(), server.lua(read)
+    written = server.lua(write)
+    check("a script may write into its own copies", written.get("value") == [999, -5], written)
+    check("9 nothing that was written stays", server.lua(read) == before and "value" in before, before)
+    check("9 the machine is what it was", server.digest() == digest)
+
+
+def test_answers(server, revision):
+    told = server.lua("print('a', {}) return {hp = nh.status.hp, boundary = nh.boundary, kind = nh.pending.kind}")
+    seen = server.checked("observe", layers=["status", "screen", "inventory", "map", "pending", "messages"])
+    check("the value is there", told["value"] == {"hp": seen["status"]["hp"], "boundary": seen["boundary"], "kind": "command"}, told)
+    check("what was printed is there", told["printed"] == "a\ttable\n", told)
+    check("the machine's standing is there", told["revision"] == revision and told["machine"] == "main", told)
+    same = {"return nh.inventory": seen["inventory"], "return nh.map": seen["map"], "return nh.status": seen["status"]}
+    for source, value in same.items():
+        check(f"{source} is what observe shows", server.lua(source)["value"] == value, source)
+    rows = server.lua("return table.concat(nh.screen, '\\n')")["value"].rstrip()
+    check("the screen is what observe shows", rows == seen["screen"], rows)
+    log = server.lua("return nh.message_log(1000)")["value"]
+    every = server.checked("observe", layers=["messages"], after_message_id=0, limit=1000)["messages"]
+    check("the message log is what observe shows", log == every and log, (log[-2:], every[-2:]))
+    frames = server.lua("local t = {} for _, f in nh.frames(40) do t[#t + 1] = {f.boundary, f.turn, f.screen[24]} end return t")
+    frames = frames["value"]
+    check("as many frames as asked for", [frame[0] for frame in frames] == list(range(seen["boundary"] - 39, seen["boundary"] + 1)), frames[:2])
+    there = server.checked("history", **{"from": frames[3][0], "limit": 1, "layers": ["screen"]})["frame"]
+    check("an earlier frame is history's", there["turn"] == frames[3][1] and there["screen"].endswith(frames[3][2]), there)
+    big = server.lua("local t = {} for i = 1, 9000 do t[i] = 'x' .. i end return t")
+    check("a large value is cut and says so", big.get("truncated") and 1_000 < len(big["value"]) < 9_000, len(big.get("value", [])))
+    loud = server.lua("for i = 1, 100000 do print('0123456789') end return 7")
+    check("10 much that is printed is cut", loud["value"] == 7 and loud["truncated"] and len(loud["printed"]) < 30_000)
+    line = server.lua("local x = 1\n\nreturn x.y.z")["error"]
+    check("an error names its line", (line["code"], line["kind"], line["line"]) == ("SCRIPT_FAILED", "runtime", 3), line)
+    check("and where the machine stands", line["revision"] == revision, line)
+    syntax = server.lua("return )")["error"]
+    check("so does a text that is none", (syntax["kind"], syntax["line"]) == ("syntax", 1), syntax)
+    for arguments, code in [
+        ({"source": "x" * 65_537}, "LIMIT_EXCEEDED"),
+        ({"source": "1", "machine": "f9"}, "UNKNOWN_MACHINE"),
+        ({"source": 1}, "INVALID_ARGUMENT"),
+        ({}, "INVALID_ARGUMENT"),
+        ({"source": "1", "limits": {}}, "INVALID_ARGUMENT"),
+    ]:
+        check.code(f"{list(arguments)}", server.call("lua_eval", **arguments), code)
+
+
+def test_prompts(server, revision):
+    """Asking a machine that waits for text sends nothing into it."""
+    for keys, kind in [("#name\nb", None), ("C", None), ("i", "menu"), ("Q", None), ("r", None), (";", "position")]:
+        fork = server.checked("fork_create")["forks"][0]
+        fork = server.checked("fork_run", fork=fork["machine"], revision=fork["revision"], text=keys, force=True)
+        name, digest = fork["machine"], server.digest(fork["machine"])
+        told = server.lua("return {nh.pending.kind, nh.map.covered or false, #nh.inventory}", machine=name)
+        waits = fork["pending"]["kind"]
+        check(f"at {keys!r} the prompt is seen", told["value"][0] == waits and kind in (None, waits), (told, waits))
+        after = server.checked("observe", machine=name)
+        check(f"at {keys!r} nothing was sent", after["revision"] == fork["revision"] and server.digest(name) == digest)
+        server.checked("fork_delete", fork=name)
+    check("main has not moved", server.checked("observe")["revision"] == revision)
+
+
+def test_examples(server):
+    results = {}
+    for path in sorted(glob.glob(os.path.join(ROOT, "lua", "*.lua"))):
+        with open(path) as file:
+            source = file.read()
+        name = os.path.basename(path)[: -len(".lua")]
+        told = server.lua(source)
+        check(f"{name} runs", "error" not in told and not told.get("truncated"), told)
+        results[name] = told.get("value")
+    seen = server.checked("observe", layers=["status", "inventory", "map", "messages"])
+    check("there are five examples", len(results) == 5, list(results))
+    letters = {item["letter"] for items in results["inventory_by_class"].values() for item in items}
+    check("inventory_by_class has all things", letters == {item["letter"] for item in seen["inventory"]}, letters)
+    weapons = results["inventory_by_class"]["weapon"]
+    check("and knows what is wielded", [item["use"] for item in weapons if "use" in item] and weapons[0]["count"] == 1, weapons)
+    trend = results["hp_trend"]
+    check("hp_trend ends where the hero is", trend["hp"] == seen["status"]["hp"] and trend["least"] <= trend["hp"], trend)
+    exits = results["unexplored_exits"]
+    check("unexplored_exits finds some, nearest first", exits and [e.get("steps", 1e9) for e in exits] == sorted(e.get("steps", 1e9) for e in exits), exits)
+    threats = results["threat_map"]
+    check("threat_map has a list", isinstance(threats["threats"], list) and 0 < threats["hp_part"] <= 1, threats)
+    with open(os.path.join(ROOT, "lua", "message_search.lua")) as file:
+        source = file.read()
+    every = server.checked("observe", layers=["messages"], after_message_id=0, limit=1000)["messages"]
+    wanted = every[0]["text"]
+    pattern = re.sub(r"[^a-z ]", ".", wanted.lower())
+    found = server.lua(f'PATTERN = "{pattern}"\n' + source)["value"]
+    check("message_search finds", wanted in [hit["text"] for hit in found["found"]], (wanted, found))
+
+
+def test_many_at_once(program):
+    """Many scripts, some hanging: all are answered, and with the server all its processes end."""
+    with Lab(program) as server:
+        server.begin()
+        calls = [server.start_call("lua_eval", source=source) for source in [LOOP, "nh.turn"] * 6]
+        answers = [server.answer(call)["result"]["structuredContent"] for call in calls]
+        check("each has its own answer", [("error" in answer) for answer in answers] == [True, False] * 6, answers)
+        slow = server.start_call("lua_eval", source="return (('a'):rep(8000000)):find(('a'):rep(4000000) .. 'b', 1, true)")
+        check("a process runs it", wait_until(lambda: script_processes(server), 10))
+        left = script_processes(server)
+        server.process.kill()
+        server.process.wait()
+        check("killed, it leaves no orphan", left and wait_until(lambda: not any(map(is_alive, left)), 10), left)
+        del slow
+    with Lab(program) as server:
+        server.begin()
+        server.lua("1")
+        left = script_processes(server)
+        check("it ends well", server.close() == 0)
+        check("ended, it leaves no orphan", left and wait_until(lambda: not any(map(is_alive, left)), 10), left)
+
+
+def test_over(program):
+    """A game that has ended can be looked at, and there is nothing to look at before there is one."""
+    with Lab(program) as server:
+        server.initialize()
+        check.code("without a game", server.call("lua_eval", source="1"), "NO_GAME")
+        game = server.begin()
+        report = server.checked("run", revision=game["revision"], text="#quit\nyq", force=True)
+        over = server.lua("return nh.ended")
+        check("an end is seen", report.get("ended") is None or over["value"]["kind"] == report["ended"]["kind"], (report, over))
+
+
+def main():
+    with scratch() as directory, Lab(PROGRAM, "--movies", directory) as server:
+        game = server.begin()
+        revision = play(server, "20s", game["revision"])
+        revision = play(server, "hjklyubn" * 12 + "10s", revision)
+        while server.checked("observe", layers=[])["pending"]["kind"] != "command":
+            revision = server.checked("press", key="ESC", revision=revision)["revision"]
+        test_answers(server, revision)
+        test_examples(server)
+        test_writes(server)
+        test_prompts(server, revision)
+        test_hostile(server)
+        check("nothing but the protocol was written", not server.noise, server.noise)
+        check("no call failed inside", b"internal error" not in server.errors, server.errors[-500:])
+    test_many_at_once(PROGRAM)
+    test_over(PROGRAM)
+    check.finish()
+
+
+main()
