@@ -125,7 +125,6 @@ impl Inner {
                 account.reseeds += new.line.reseeds().iter().filter(|reseed| reseed.at >= common).count() as u64;
             });
         }
-        drop(journal);
         let origin = Origin {
             id: self.new_machine(),
             game: slot.game.clone(),
@@ -138,9 +137,12 @@ impl Inner {
         let extends = common == old.line.end();
         let old_tip = Arc::new(Slot::new(origin, self.new_revision(), old, None));
         let old_id = old_tip.id;
+        // Whoever sees the journal sees the machine where it leads.
         held.publish(self.new_revision(), new, extends);
+        drop(journal);
         // The journal has it already, so one machine too many for a moment is better than an adoption half done.
         self.insert_always(old_tip);
+        held.tell_ledger()?;
         Ok(Adoption {
             snapshot: held.snapshot(),
             common,

@@ -187,6 +187,15 @@ impl Journal {
         &self.path
     }
 
+    /// How many bytes the file has, with what is still to be written, and the boundary that they lead to.
+    ///
+    /// # Errors
+    /// They can't be written.
+    pub(crate) fn place(&mut self) -> Result<(u64, Boundary), LabError> {
+        self.flush()?;
+        Ok((self.file.whole, self.writer.boundary()))
+    }
+
     pub(crate) fn account(&self) -> Account {
         self.writer.account()
     }
@@ -424,7 +433,7 @@ fn check_bytes(given: usize, max: usize) -> Result<(), LabError> {
     Ok(())
 }
 
-fn lock(file: &File, path: &Path) -> Result<(), LabError> {
+pub(crate) fn lock(file: &File, path: &Path) -> Result<(), LabError> {
     match file.try_lock() {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => Err(LabError::JournalInUse(path.to_owned())),
@@ -432,6 +441,6 @@ fn lock(file: &File, path: &Path) -> Result<(), LabError> {
     }
 }
 
-fn failed(path: &Path, error: &dyn std::fmt::Display) -> LabError {
+pub(crate) fn failed(path: &Path, error: &dyn std::fmt::Display) -> LabError {
     LabError::Journal { path: path.to_owned(), reason: error.to_string(), nothing_sent: true, applied: 0 }
 }

@@ -7,10 +7,13 @@ use std::time::{Duration, SystemTime};
 
 use wire::Boundary;
 
+use crate::dormant::Dormitory;
 use crate::engine::Engine;
 use crate::slot::Slot;
 use crate::store::Store;
-use crate::{GameId, HistoryPage, LabError, LabInfo, LabOptions, Limits, MachineId, MessagePage, Revision, Snapshot};
+use crate::{
+    Control, GameId, HistoryPage, LabError, LabInfo, LabOptions, Limits, MachineId, MessagePage, Revision, Snapshot,
+};
 
 /// How far apart the revisions of two runs of the host begin for each millisecond that lies between, where machines are
 /// made again. No host changes machines more often.
@@ -29,6 +32,7 @@ pub(crate) struct Inner {
     machines: RwLock<BTreeMap<MachineId, Arc<Slot>>>,
     pub(crate) store: Store,
     pub(crate) engine: Box<dyn Engine>,
+    pub(crate) dormitory: Dormitory,
     next_machine: AtomicU64,
     next_revision: AtomicU64,
     next_game: AtomicU64,
@@ -42,6 +46,7 @@ impl Lab {
             machines: RwLock::default(),
             store,
             engine,
+            dormitory: Dormitory::default(),
             next_machine: AtomicU64::new(1),
             next_revision: AtomicU64::new(1),
             next_game: AtomicU64::new(1),
@@ -74,7 +79,7 @@ impl Lab {
         }
     }
 
-    /// All machines by id, forks included.
+    /// All machines by id, forks included, but for those that sleep ([`Lab::asleep`]).
     #[must_use]
     pub fn machines(&self) -> Vec<Snapshot> {
         let machines = self.0.machines.read().unwrap_or_else(PoisonError::into_inner);
@@ -145,15 +150,25 @@ impl Lab {
     /// # Errors
     /// [`LabError::GameActive`] for a journalled machine whose game runs; other refusals.
     pub fn delete(&self, machine: MachineId, expected: Option<Revision>) -> Result<(), LabError> {
+        if self.0.delete_asleep(machine, expected)? {
+            return Ok(());
+        }
         let slot = self.0.slot(machine)?;
         let held = slot.take(expected, self.0.options.limits.queue)?;
         if held.journal().is_some() && !slot.is_over() {
             return Err(LabError::GameActive(machine));
         }
         held.end_journal()?;
+        if let Some((book, number)) = slot.entered() {
+            book.forget(number)?;
+        }
         held.delete(self.0.new_revision());
         drop(held);
         self.0.remove(machine);
+        // Another ledger may have begun to keep it meanwhile. What it can't write down now the next process finds.
+        if let Some((book, number)) = slot.entered() {
+            let _ = book.forget(number);
+        }
         Ok(())
     }
 }
@@ -169,16 +184,21 @@ impl Inner {
     }
 
     pub(crate) fn slot(&self, machine: MachineId) -> Result<Arc<Slot>, LabError> {
-        let machines = self.machines.read().unwrap_or_else(PoisonError::into_inner);
-        machines.get(&machine).cloned().ok_or(LabError::UnknownMachine(machine))
+        self.slot_or_wake(machine, &Control::default())
+    }
+
+    /// The machine of an id, where it does not sleep.
+    pub(crate) fn awake(&self, machine: MachineId) -> Option<Arc<Slot>> {
+        self.machines.read().unwrap_or_else(PoisonError::into_inner).get(&machine).cloned()
     }
 
     pub(crate) fn machine_ids(&self) -> Vec<MachineId> {
         self.machines.read().unwrap_or_else(PoisonError::into_inner).keys().copied().collect()
     }
 
+    /// How many machines there are, those that sleep included.
     pub(crate) fn count(&self) -> usize {
-        self.machines.read().unwrap_or_else(PoisonError::into_inner).len()
+        self.dormitory.len() + self.machines.read().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     pub(crate) fn new_revision(&self) -> Revision {
@@ -211,8 +231,9 @@ impl Inner {
 
     /// Takes machines in, all or none.
     pub(crate) fn insert(&self, slots: Vec<Arc<Slot>>) -> Result<(), LabError> {
+        let asleep = self.dormitory.len();
         let mut machines = self.machines.write().unwrap_or_else(PoisonError::into_inner);
-        check_count(machines.len(), slots.len(), self.limits().machines)?;
+        check_count(asleep + machines.len(), slots.len(), self.limits().machines)?;
         machines.extend(slots.into_iter().map(|slot| (slot.id, slot)));
         Ok(())
     }

@@ -89,6 +89,11 @@ mod path;
 mod policies;
 mod state;
 
+mod dormant;
+mod ledger;
+mod ledger_file;
+mod ledger_read;
+
 mod chunked;
 mod journal;
 mod line;
@@ -110,10 +115,12 @@ mod tests;
 pub use adopt::{AdoptMode, Adoption, Parted};
 pub use control::{Cancel, Control, Progress, Urgency};
 pub use diff::{CellDiff, Diff, FieldDiff, GlyphDiff, ItemDiff};
+pub use dormant::{Asleep, Reopened};
 pub use error::{LabError, OtherRom, Stale};
 pub use guard::Guard;
 pub use ids::{GameId, Lifecycle, Lineage, Luck, MachineId, Revision};
 pub use lab::Lab;
+pub use ledger::Ledger;
 pub use lines::{Drive, LineStop, Tried, Try};
 pub use lookout::{Looked, Lookout};
 pub use movie::{Account, Desync, Difference, Step, Verdict};

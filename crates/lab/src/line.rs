@@ -141,6 +141,16 @@ impl Line {
         self.trail.before(self.end())
     }
 
+    /// Has the states on the way that another line has up to `common`, which both have in common.
+    pub(crate) fn share_trail(&mut self, other: &Self, common: Boundary) {
+        self.trail = other.trail.prefix(common);
+    }
+
+    /// How many inputs it has.
+    pub(crate) fn steps_count(&self) -> usize {
+        self.steps.len()
+    }
+
     /// True for a line without inputs or reseeds.
     pub(crate) fn is_new(&self) -> bool {
         self.end() == Boundary(0) && self.reseeds.is_empty()

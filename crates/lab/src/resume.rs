@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use movie::{Finish, MarkKind, Movie, Recording};
+use movie::{Finish, Mark, MarkKind, Movie, Recording, Step};
 use wire::{Boundary, Key, PowerOn};
 
 use crate::journal::{self, Journal};
@@ -157,8 +157,19 @@ impl Inner {
 /// A movie's line. Of its digests of memory, none where another ROM runs, which would not find them again.
 pub(crate) fn line_of(movie: &Movie, same_rom: bool) -> Result<Line, LabError> {
     let mut line = Line::default();
-    let mut marks = movie.marks.iter().peekable();
-    let mut steps = movie.steps.iter();
+    extend(&mut line, &movie.steps, movie.marks.iter(), same_rom)?;
+    Ok(line)
+}
+
+/// Goes on with a line, as [`line_of`] does.
+pub(crate) fn extend<'a>(
+    line: &mut Line,
+    steps: &[Step],
+    marks: impl Iterator<Item = &'a Mark>,
+    same_rom: bool,
+) -> Result<(), LabError> {
+    let mut marks = marks.peekable();
+    let mut steps = steps.iter();
     loop {
         while let Some(mark) = marks.next_if(|mark| mark.at <= line.end()) {
             match &mark.kind {
@@ -176,7 +187,7 @@ pub(crate) fn line_of(movie: &Movie, same_rom: bool) -> Result<Line, LabError> {
         }
         match steps.next() {
             Some(step) => line.push(*step),
-            None => return Ok(line),
+            None => return Ok(()),
         }
     }
 }

@@ -60,6 +60,9 @@ impl Inner {
         let (revision, tip) = self.with_state(held, control)?;
         let room = tip.state.as_ref().map_or(0, |state| state.keyframe_bytes());
         self.store.check_room(room)?;
+        if let Some((book, number)) = held.slot().entered() {
+            book.check_room(number, &tip.line, batch.segments.iter().map(|segment| segment.keys.len()).sum())?;
+        }
         if held.slot().is_fork() {
             held.slot().peeks.lines.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
@@ -268,6 +271,8 @@ impl Run<'_> {
             }
         } else {
             self.held.tally(|account| account.inputs += pressed.len() as u64);
+            let applied = self.inputs.len();
+            self.held.tell_ledger().map_err(|error| error.after_pressing(applied))?;
         }
         self.control.report(self.plan.used() as u64, self.plan.len() as u64);
         Ok(match report.stop {

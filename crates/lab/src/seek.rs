@@ -57,8 +57,9 @@ impl Inner {
             held.tally_peeks();
             held.tally(|account| account.seeks += 1);
         }
-        drop(journal);
+        // Whoever sees the journal sees the machine where it leads.
         held.publish(self.new_revision(), tip, false);
-        Ok(())
+        drop(journal);
+        held.tell_ledger()
     }
 }

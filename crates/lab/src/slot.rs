@@ -1,5 +1,5 @@
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,6 +9,7 @@ use wire::{Boundary, Ended, Frame, PlayDigest, PowerOn};
 
 use crate::error::Stale;
 use crate::journal::Journal;
+use crate::ledger::Book;
 use crate::line::Line;
 use crate::messages::MessageLog;
 use crate::store::Kept;
@@ -32,6 +33,8 @@ pub(crate) struct Slot {
     journal: Mutex<Option<Journal>>,
     /// What a journal would say of what happened on the way, where there is none.
     tally: Mutex<Account>,
+    /// The ledger that keeps the machine, and its number there.
+    entered: Mutex<Option<(Arc<Book>, u64)>>,
     turnstile: Turnstile,
     now: Mutex<Now>,
     changed: Condvar,
@@ -103,6 +106,7 @@ impl Slot {
             journal_path: journal.as_ref().map(|journal| journal.path().to_owned()),
             journal: Mutex::new(journal),
             tally: Mutex::new(past),
+            entered: Mutex::default(),
             turnstile: Turnstile::default(),
             now: Mutex::new(Now {
                 revision,
@@ -139,6 +143,32 @@ impl Slot {
 
     pub(crate) fn tip(&self) -> Tip {
         self.now().tip.clone()
+    }
+
+    pub(crate) fn line(&self) -> Line {
+        self.now().tip.line.clone()
+    }
+
+    pub(crate) fn journal_path(&self) -> Option<&Path> {
+        self.journal_path.as_deref()
+    }
+
+    /// How long the machine's journal is and the boundary that it leads to, with the machine's line, which is the
+    /// journal's up to there: the line may have gone on already, but a jump is in both at once.
+    pub(crate) fn journal_place(&self) -> Result<Option<((u64, Boundary), Line)>, LabError> {
+        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = journal.as_mut().map(Journal::place).transpose()?;
+        Ok(place.map(|place| (place, self.line())))
+    }
+
+    /// Has a ledger keep the machine from now on.
+    pub(crate) fn enter(&self, book: Option<(Arc<Book>, u64)>) {
+        *self.entered.lock().unwrap_or_else(PoisonError::into_inner) = book;
+    }
+
+    /// The ledger that keeps the machine, and its number there.
+    pub(crate) fn entered(&self) -> Option<(Arc<Book>, u64)> {
+        self.entered.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The tip together with its revision.
@@ -360,6 +390,14 @@ impl Held<'_> {
     pub(crate) fn tally_peeks(&self) {
         if !self.slot.is_fork() {
             add_peek(&mut self.slot.tally(), self.slot.peeks.take());
+        }
+    }
+
+    /// Has the ledger that keeps the machine, if one does, write down what its line has become.
+    pub(crate) fn tell_ledger(&self) -> Result<(), LabError> {
+        match self.slot.entered() {
+            Some((book, number)) => book.tell(number, &self.slot.line()),
+            None => Ok(()),
         }
     }
 

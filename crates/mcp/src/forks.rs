@@ -1,4 +1,4 @@
-use lab::{AdoptMode, Boundary, Luck, MachineId, Revision, Snapshot, Urgency};
+use lab::{AdoptMode, Asleep, Boundary, Lineage, Luck, MachineId, Revision, Snapshot, Urgency};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -87,14 +87,7 @@ impl ToolArguments for ForkCreate {
         let made = session.lab.fork(from, self.boundary.map(Boundary), luck, count);
         let made = made.map_err(|error| session.failure(error, Some(from)))?;
         let boundary = made.first().map_or(0, |fork| fork.boundary.0);
-        let forks: Vec<Value> = made
-            .iter()
-            .map(|fork| {
-                let name = session.names().add_fork(fork.machine);
-                session.keep_frame(fork);
-                json!({"id": name, "revision": fork.revision.0})
-            })
-            .collect();
+        let forks = named(session, &made)?;
         let seed = match luck {
             Luck::Same => Value::Null,
             Luck::Reseed { core, .. } => json!(core),
@@ -106,6 +99,24 @@ impl ToolArguments for ForkCreate {
             .with("luck", luck_word(luck))
             .with("luck_seed", seed))
     }
+}
+
+/// Gives all new forks their names, or deletes all of them.
+fn named(session: &Session, made: &[Snapshot]) -> Result<Vec<Value>, Failure> {
+    let mut forks = Vec::with_capacity(made.len());
+    for (index, fork) in made.iter().enumerate() {
+        match session.add_fork(fork.machine) {
+            Ok(name) => forks.push(json!({"id": name, "revision": fork.revision.0})),
+            Err(failure) => {
+                // Nobody knows of them; what can't be deleted stays without harm.
+                made.iter().take(index).for_each(|named| drop(session.delete_fork(named.machine)));
+                made.iter().skip(index + 1).for_each(|unnamed| drop(session.lab.delete(unnamed.machine, None)));
+                return Err(failure);
+            }
+        }
+        session.keep_frame(fork);
+    }
+    Ok(forks)
 }
 
 /// Refuses more forks than there may be.
@@ -245,7 +256,7 @@ impl ToolArguments for ForkAdopt {
         call.works_on(session, main);
         let adopted = session.lab.adopt(main, Revision(revision), fork, mode, &call.control(Urgency::Interactive));
         let adoption = adopted.map_err(|error| session.failure(error, Some(main)))?;
-        let old_tip = adoption.old_tip.map(|machine| session.names().add_fork(machine));
+        let old_tip = adoption.old_tip.map(|machine| session.add_fork_always(machine));
         let parted = adoption.parted.as_ref().map(|parted| {
             json!({
                 "boundary": parted.boundary.0,
@@ -291,8 +302,7 @@ impl ToolArguments for ForkDelete {
     fn call(self, session: &Session, _: &Call<'_>) -> Result<Reply, Failure> {
         let fork = session.fork(&self.fork)?;
         session.cancel_calls_on(fork);
-        session.lab.delete(fork, None).map_err(|error| session.failure(error, None))?;
-        session.names().remove_fork(fork);
+        session.delete_fork(fork)?;
         Ok(Reply::default().with("deleted", self.fork).with("forks", session.names().fork_count()))
     }
 }
@@ -329,10 +339,10 @@ impl ToolArguments for ForkList {
         };
         let forks: Vec<(String, MachineId)> = session.names().forks().collect();
         // One may be deleted meanwhile; then it isn't shown.
-        let rows = forks
-            .into_iter()
-            .filter_map(|(name, machine)| Some((name, session.lab.snapshot(machine).ok()?)))
-            .map(|(name, snapshot)| row(session, &name, &snapshot));
+        let rows = forks.into_iter().filter_map(|(name, machine)| match session.lab.asleep(machine) {
+            Some(asleep) => Some(sleeping_row(session, &name, &asleep)),
+            None => Some(row(session, &name, &session.lab.snapshot(machine).ok()?)),
+        });
         match layers::page(rows, &want, "forks") {
             Value::Object(fields) => Ok(Reply::default().extend(fields)),
             _ => Ok(Reply::default()),
@@ -340,8 +350,8 @@ impl ToolArguments for ForkList {
     }
 }
 
-fn row(session: &Session, name: &str, snapshot: &Snapshot) -> Value {
-    let lineage = snapshot.lineage.as_ref();
+/// Where a fork comes from.
+fn lineage_row(session: &Session, name: &str, lineage: Option<&Lineage>) -> Value {
     json!({
         "id": name,
         "from": lineage.map(|lineage| session.name_of(lineage.parent)),
@@ -351,12 +361,27 @@ fn row(session: &Session, name: &str, snapshot: &Snapshot) -> Value {
             Luck::Same => None,
             Luck::Reseed { core, .. } => Some(core),
         }),
-        "game": snapshot.game.as_str(),
-        "boundary": snapshot.boundary.0,
-        "revision": snapshot.revision.0,
-        "state": snapshot.lifecycle.word(),
-        "turn": snapshot.frame.turn,
-        "hp": snapshot.frame.status.as_ref().map(|status| status.hp),
-        "pending": snapshot.pending_kind().map(wire::PendingKind::word),
     })
+}
+
+fn row(session: &Session, name: &str, snapshot: &Snapshot) -> Value {
+    let mut row = lineage_row(session, name, snapshot.lineage.as_ref());
+    row["game"] = json!(snapshot.game.as_str());
+    row["boundary"] = json!(snapshot.boundary.0);
+    row["revision"] = json!(snapshot.revision.0);
+    row["state"] = json!(snapshot.lifecycle.word());
+    row["turn"] = json!(snapshot.frame.turn);
+    row["hp"] = json!(snapshot.frame.status.as_ref().map(|status| status.hp));
+    row["pending"] = json!(snapshot.pending_kind().map(wire::PendingKind::word));
+    row
+}
+
+/// A fork that is replayed when it is first asked for.
+fn sleeping_row(session: &Session, name: &str, asleep: &Asleep) -> Value {
+    let mut row = lineage_row(session, name, asleep.lineage.as_ref());
+    row["game"] = json!(asleep.game.as_str());
+    row["boundary"] = json!(asleep.boundary.0);
+    row["revision"] = json!(asleep.revision.0);
+    row["state"] = json!("asleep");
+    row
 }

@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use lab::{LabError, LabInfo, Lifecycle, Revision, Snapshot};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -24,17 +26,22 @@ const INFO: &[Field] = &[
     ("rom_id", Kind::Text, ""),
     ("main", Kind::Object, ""),
     ("power_on", Kind::Object, "What the main machine was powered on with; new_game takes these again."),
+    FAIR,
     ("journal", Kind::Text, ""),
     ("forks", Kind::Integer, ""),
     ("breakpoints", Kind::Integer, ""),
     ("movies_dir", Kind::Text, ""),
     ("out_dir", Kind::Text, "Where exports and save states are."),
-    ("resumed", Kind::Object, ""),
+    ("resumed", Kind::Object, "What a server before this one has left."),
+    ("ledger", Kind::Object, "Where the forks are kept."),
     ("viewer", Kind::Text, "The address of a page that shows the machines."),
     ("workers", Kind::Object, ""),
     ("store", Kind::Record(STORE), "The save states that are held."),
     ("limits", Kind::Object, ""),
 ];
+
+/// What a fair game tells of its seeds.
+const FAIR: Field = ("fair", Kind::Object, "With --fair: the commitment; revealed at the end.");
 
 /// What the save states take.
 const STORE: &[Field] = &[
@@ -60,22 +67,24 @@ impl ToolArguments for Info {
         let store = store(&lab);
         let main = session.names().main().map(|machine| session.snapshot(machine)).transpose()?;
         let limits = &session.limits;
+        // The journal holds the seeds, so a fair game doesn't say where it is.
+        let shown =
+            |path: Option<&PathBuf>| path.filter(|_| session.fair.is_none()).map(|path| path.display().to_string());
         let reply = Reply::default()
             .with("server", json!({"name": "nethack-lab", "version": env!("CARGO_PKG_VERSION")}))
             .with("nethack_version", lab.nethack_version)
             .with("engine_id", lab.engine_id)
             .with("rom_id", lab.rom_id)
             .with("main", main.as_ref().map_or(Value::Null, |main| short(session, main)))
-            .with("power_on", main.as_ref().map_or(Value::Null, |main| power_on(&main.power_on)))
-            .with(
-                "journal",
-                main.as_ref().and_then(|main| main.journal.as_ref()).map(|path| path.display().to_string()),
-            )
+            .with("power_on", main.as_ref().map_or(Value::Null, |main| session.shown_power_on(main)))
+            .with("fair", main.as_ref().map_or(Value::Null, |main| session.fair_note(main)))
+            .with("journal", shown(main.as_ref().and_then(|main| main.journal.as_ref())))
             .with("forks", session.names().fork_count())
             .with("breakpoints", session.breakpoints().count())
-            .with("movies_dir", session.movies.as_ref().map(|path| path.display().to_string()))
+            .with("movies_dir", shown(session.movies.as_ref()))
             .with("out_dir", session.out_dir.as_ref().map(|path| path.display().to_string()))
             .with("resumed", session.resumed.clone())
+            .with("ledger", session.ledger_note())
             .with("viewer", session.viewer.get().cloned())
             .with("workers", json!({"count": lab.workers, "lost": lab.workers_lost}))
             .with("store", store)
@@ -142,7 +151,8 @@ pub(crate) fn power_on(record: &PowerOn) -> Value {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewGame {
-    /// Decides play. Without one, the system draws one, and the result tells it.
+    /// Decides play. Without one, the system draws one, and the result tells it; what else is left out is then as the
+    /// server was started.
     seed: Option<SeedArgument>,
     /// Decides only what things look like. Without one, it follows from the seed.
     display_seed: Option<SeedArgument>,
@@ -179,7 +189,12 @@ impl ToolArguments for NewGame {
     const RESULT: &'static [&'static [Field]] = BEGUN;
 
     fn call(self, session: &Session, call: &Call<'_>) -> Result<Reply, Failure> {
-        let record = self.record()?;
+        for (field, given) in
+            [("seed", &self.seed), ("display_seed", &self.display_seed), ("level_seed", &self.level_seed)]
+        {
+            session.check_fair_seed(field, given.is_some())?;
+        }
+        let record = self.record(session)?;
         record.check().map_err(|error| Failure::new(Code::InvalidArgument, error.to_string()))?;
         let begins = || session.lab.new_game(record, session.movies.is_some());
         let succession = succeed(session, call, Heir::OfNone, begins)?;
@@ -188,19 +203,20 @@ impl ToolArguments for NewGame {
 }
 
 impl NewGame {
-    fn record(self) -> Result<PowerOn, Failure> {
+    /// The record that is asked for. A game that is drawn has the server's own character and options where none are
+    /// given; one of a given seed has what is given, so that it is the same game under every server.
+    fn record(self, session: &Session) -> Result<PowerOn, Failure> {
         let seed =
             |given: &Option<SeedArgument>, field: &str| given.as_ref().map(|given| given.seed(field)).transpose();
-        let core_seed = match seed(&self.seed, "seed")? {
-            Some(seed) => seed,
-            None => drawn_seed()?,
+        let mut record = match seed(&self.seed, "seed")? {
+            Some(seed) => PowerOn::from_seed(seed),
+            None => drawn(session.defaults.as_ref())?,
         };
-        let mut record = PowerOn::from_seed(core_seed);
         if let Some(seed) = seed(&self.display_seed, "display_seed")? {
             record.display_seed = seed;
         }
         record.level_seed = seed(&self.level_seed, "level_seed")?;
-        record.reseed = self.reseed.unwrap_or_default();
+        record.reseed = self.reseed.unwrap_or(record.reseed);
         if let Some(profile) = &self.profile {
             record.profile = profile.parse().map_err(|error: wire::PowerOnError| {
                 Failure::argument("profile", format!("argument `profile`: {error}"))
@@ -208,17 +224,31 @@ impl NewGame {
         }
         record.character = Character {
             name: self.name.unwrap_or(record.character.name),
-            role: word(self.role.as_deref(), "role")?,
-            race: word(self.race.as_deref(), "race")?,
-            gender: word(self.gender.as_deref(), "gender")?,
-            alignment: word(self.alignment.as_deref(), "alignment")?,
+            role: word(self.role.as_deref(), "role")?.or(record.character.role),
+            race: word(self.race.as_deref(), "race")?.or(record.character.race),
+            gender: word(self.gender.as_deref(), "gender")?.or(record.character.gender),
+            alignment: word(self.alignment.as_deref(), "alignment")?.or(record.character.alignment),
         };
-        record.options = self.options.unwrap_or_default();
+        record.options = self.options.unwrap_or(record.options);
         if let Some(seconds) = self.clock {
             record.clock = Clock::new(seconds).map_err(|error| Failure::argument("clock", error.to_string()))?;
         }
         Ok(record)
     }
+}
+
+/// A record with new seeds, and for the rest the server's own.
+fn drawn(defaults: Option<&PowerOn>) -> Result<PowerOn, Failure> {
+    let drawn = PowerOn::from_seed(drawn_seed()?);
+    Ok(match defaults {
+        Some(defaults) => PowerOn {
+            core_seed: drawn.core_seed,
+            display_seed: drawn.display_seed,
+            level_seed: drawn.level_seed,
+            ..defaults.clone()
+        },
+        None => drawn,
+    })
 }
 
 fn word<T: std::str::FromStr<Err = CharacterError>>(given: Option<&str>, field: &str) -> Result<Option<T>, Failure> {
@@ -237,13 +267,14 @@ pub(crate) fn drawn_seed() -> Result<Seed, Failure> {
 
 /// What a call tells that makes a machine anew.
 pub(crate) const BEGUN: &[&[Field]] =
-    &[STANDING, LAYERS, &[("power_on", Kind::Object, "All that fixes this game; new_game takes it again.")], RUNNING];
+    &[STANDING, LAYERS, &[("power_on", Kind::Object, "All that fixes this game; new_game takes it again."), FAIR], RUNNING];
 
 /// A machine that a call has made anew.
 pub(crate) fn begun(session: &Session, call: &Call<'_>, snapshot: &Snapshot) -> Reply {
     call.works_on(session, snapshot.machine);
     reply::view(session, snapshot, &Want::of(None), &snapshot.frame.messages)
-        .with("power_on", power_on(&snapshot.power_on))
+        .with("power_on", session.shown_power_on(snapshot))
+        .with("fair", session.fair_note(snapshot))
 }
 
 /// Whose place a new main machine takes.
@@ -280,7 +311,7 @@ pub(crate) fn succeed(
             return Err(LabError::Cancelled);
         }
         let new = make()?;
-        session.names().set_main(new.machine);
+        session.set_main(new.machine);
         Ok(new)
     };
     let Some(old) = session.names().main() else {
@@ -306,7 +337,7 @@ pub(crate) fn succeed(
     if let Some(error) = replaced.unended {
         tracing::warn!(%error, "the old game's journal did not get its last line");
     }
-    let old_tip = replaced.old_tip.map(|tip| session.names().add_fork(tip.machine));
+    let old_tip = replaced.old_tip.map(|tip| session.add_fork_always(tip.machine));
     Ok(Succession { snapshot: replaced.snapshot, old_tip })
 }
 
@@ -330,7 +361,7 @@ impl ToolArguments for QuitGame {
         revision, so that a late or repeated call can't end another game (STALE); without it, whatever game is current \
         ends. Repeating it is harmless.";
     const EFFECT: Effect = Effect::Ends;
-    const RESULT: &'static [&'static [Field]] = &[STANDING, LAYERS, RUNNING];
+    const RESULT: &'static [&'static [Field]] = &[STANDING, LAYERS, &[FAIR], RUNNING];
 
     fn call(self, session: &Session, _: &Call<'_>) -> Result<Reply, Failure> {
         let main = session.machine(None)?;
@@ -341,7 +372,7 @@ impl ToolArguments for QuitGame {
         session.cancel_calls_on(main);
         let closed = session.lab.close(main, None);
         let snapshot = closed.map_err(|error| session.failure(error, Some(main)))?;
-        Ok(Reply::default().extend(view_fields(session, &snapshot)))
+        Ok(Reply::default().with("fair", session.fair_note(&snapshot)).extend(view_fields(session, &snapshot)))
     }
 }
 

@@ -16,8 +16,9 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::arguments::Arguments;
-use crate::catalogue::{INSTRUCTIONS, tools};
+use crate::catalogue::{instructions, tools};
 use crate::failure::{Code, Failure};
+use crate::fair::{Stance, stance};
 use crate::reply::{Call, Reply};
 use crate::schema::drop_nulls;
 use crate::session::Session;
@@ -59,7 +60,7 @@ impl Handler {
             };
             let call = Call { id, cancel: &cancel, progress: &tell };
             match tools.get(index) {
-                Some(tool) => tool.run(given, &session, &call),
+                Some(tool) => session.check_fair(tool.name).and_then(|()| tool.run(given, &session, &call)),
                 None => Err(Failure::new(Code::EngineFailure, "there is no such tool")),
             }
         })
@@ -147,7 +148,7 @@ impl ServerHandler for Handler {
         let implementation = Implementation::new("nethack-lab", env!("CARGO_PKG_VERSION")).with_title("NetHack Lab");
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(implementation)
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(instructions(self.session.fair.is_some()))
     }
 
     async fn list_tools(
@@ -155,7 +156,9 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools.iter().map(listed).collect()))
+        let fair = self.session.fair.is_some();
+        let shown = |tool: &&Tool| !fair || !matches!(stance(tool.name), Stance::Off(_));
+        Ok(ListToolsResult::with_all_items(self.tools.iter().filter(shown).map(listed).collect()))
     }
 
     async fn call_tool(

@@ -75,7 +75,9 @@ mod reply;
 
 mod arguments;
 mod failure;
+mod fair;
 mod files;
+mod keeping;
 mod names;
 mod operations;
 mod output;

@@ -14,6 +14,11 @@ pub(crate) struct Names {
 /// The name of the main machine.
 pub(crate) const MAIN: &str = "main";
 
+/// The name of the fork with a number.
+pub(crate) fn fork_name(number: u64) -> String {
+    format!("f{number}")
+}
+
 impl Names {
     /// The main machine, once there is a game.
     pub(crate) fn main(&self) -> Option<MachineId> {
@@ -30,11 +35,22 @@ impl Names {
         self.former.contains(&machine)
     }
 
-    /// Gives a fork its name.
-    pub(crate) fn add_fork(&mut self, machine: MachineId) -> String {
+    /// Gives a fork its number, of which its name is made.
+    pub(crate) fn add_fork(&mut self, machine: MachineId) -> u64 {
         self.last += 1;
         self.forks.insert(self.last, machine);
-        format!("f{}", self.last)
+        self.last
+    }
+
+    /// Takes in the forks of a server that was here before. Numbers up to `last` are not given again.
+    pub(crate) fn restore(&mut self, last: u64, forks: &[(u64, MachineId)]) {
+        self.last = self.last.max(last);
+        self.forks.extend(forks.iter().copied());
+    }
+
+    /// The last number that was given, and the forks with theirs.
+    pub(crate) fn numbered(&self) -> (u64, Vec<(u64, MachineId)>) {
+        (self.last, self.forks.iter().map(|(number, machine)| (*number, *machine)).collect())
     }
 
     pub(crate) fn remove_fork(&mut self, machine: MachineId) {
@@ -51,7 +67,7 @@ impl Names {
 
     /// All forks with their names, oldest first.
     pub(crate) fn forks(&self) -> impl Iterator<Item = (String, MachineId)> {
-        self.forks.iter().map(|(number, machine)| (format!("f{number}"), *machine))
+        self.forks.iter().map(|(number, machine)| (fork_name(*number), *machine))
     }
 
     pub(crate) fn fork_count(&self) -> usize {
@@ -64,7 +80,7 @@ impl Names {
             return MAIN.to_owned();
         }
         let fork = self.forks.iter().find(|(_, fork)| **fork == machine);
-        fork.map_or_else(|| "a machine that is no more".to_owned(), |(number, _)| format!("f{number}"))
+        fork.map_or_else(|| "a machine that is no more".to_owned(), |(number, _)| fork_name(*number))
     }
 }
 
@@ -77,10 +93,10 @@ mod tests {
         let mut names = Names::default();
         assert_eq!(names.main(), None);
         names.set_main(MachineId(1));
-        assert_eq!(names.add_fork(MachineId(2)), "f1");
-        assert_eq!(names.add_fork(MachineId(3)), "f2");
+        assert_eq!(names.add_fork(MachineId(2)), 1);
+        assert_eq!(names.add_fork(MachineId(3)), 2);
         names.remove_fork(MachineId(3));
-        assert_eq!(names.add_fork(MachineId(4)), "f3");
+        assert_eq!(names.add_fork(MachineId(4)), 3);
         assert_eq!(names.fork("f1"), Some(MachineId(2)));
         for other in ["f2", "f4", "f01", "f+1", "1", "F1", "", "f", "f99999999999999999999", "main"] {
             assert_eq!(names.fork(other), None, "{other:?}");
@@ -88,6 +104,11 @@ mod tests {
         assert_eq!(names.name_of(MachineId(1)), MAIN);
         assert_eq!(names.name_of(MachineId(4)), "f3");
         assert_eq!(names.fork_count(), 2);
+        let mut later = Names::default();
+        let (last, forks) = names.numbered();
+        later.restore(last.max(9), &forks);
+        assert_eq!(later.fork("f3"), Some(MachineId(4)));
+        assert_eq!(later.add_fork(MachineId(5)), 10);
         names.set_main(MachineId(9));
         assert_eq!((names.main(), names.name_of(MachineId(9)).as_str()), (Some(MachineId(9)), MAIN));
         assert_eq!([1, 2, 9].map(|machine| names.was_main(MachineId(machine))), [true, false, false]);

@@ -16,8 +16,11 @@ pub struct McpOptions {
     pub out_dir: Option<PathBuf>,
     /// A journal to go on with. `Latest` in a directory without journals begins without a game.
     pub resume: Option<ResumeFrom>,
-    /// A game to begin with, where no journal was resumed.
+    /// A game to begin with, where no journal was resumed. All but its seeds also holds for later games that are drawn.
     pub power_on: Option<PowerOn>,
+    /// Whether games are played fairly: their seeds are withheld until they are over, and nobody looks ahead or goes
+    /// back.
+    pub fair: bool,
     /// What is refused.
     pub limits: McpLimits,
     /// Somebody who looks on.
@@ -60,7 +63,15 @@ impl McpOptions {
     /// A server over a lab with these options: no directory to export to, no game to begin with, default limits.
     #[must_use]
     pub fn new(lab: LabOptions) -> Self {
-        Self { lab, out_dir: None, resume: None, power_on: None, limits: McpLimits::default(), viewer: None }
+        Self {
+            lab,
+            out_dir: None,
+            resume: None,
+            power_on: None,
+            fair: false,
+            limits: McpLimits::default(),
+            viewer: None,
+        }
     }
 }
 

@@ -21,13 +21,14 @@ impl Roster {
         self.0.upgrade().map(|session| session.lab.clone())
     }
 
-    /// All names, `main` first, then the forks from the oldest on.
+    /// All names, `main` first, then the forks from the oldest on, but for those that sleep: nobody has asked for them
+    /// since the server began.
     #[must_use]
     pub fn names(&self) -> Vec<(String, MachineId)> {
         let Some(session) = self.0.upgrade() else { return Vec::new() };
         let names = session.names();
         let main = names.main().map(|machine| (MAIN.to_owned(), machine));
-        main.into_iter().chain(names.forks()).collect()
+        main.into_iter().chain(names.forks().filter(|(_, fork)| session.lab.asleep(*fork).is_none())).collect()
     }
 
     /// The machine of a name.

@@ -9,11 +9,13 @@ use rmcp::service::ServerInitializeError;
 use script::{ScriptProgram, Scripts};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::fair::Fair;
 use crate::gate;
 use crate::handler::Handler;
+use crate::keeping::wake_forks;
 use crate::options::{McpOptions, ServeError};
 use crate::roster::Roster;
-use crate::session::{Session, resumed_note};
+use crate::session::Session;
 
 /// How long calls may go on once the client has closed its stream, before they are asked to stop.
 const GRACE: Duration = Duration::from_secs(2);
@@ -32,6 +34,7 @@ const PIPE_BYTES: usize = 256 << 10;
 pub fn serve_stdio(options: McpOptions) -> Result<ExitCode, ServeError> {
     let viewer = options.viewer.clone();
     let session = Arc::new(set_up(options)?);
+    wake_forks(&session)?;
     if let Some(viewer) = viewer {
         let address = (viewer.0)(Roster::new(&session))?;
         let _ = session.viewer.set(address);
@@ -45,7 +48,7 @@ pub fn serve_stdio(options: McpOptions) -> Result<ExitCode, ServeError> {
 }
 
 fn set_up(options: McpOptions) -> Result<Session, ServeError> {
-    let McpOptions { mut lab, out_dir, resume, power_on, limits, viewer: _ } = options;
+    let McpOptions { mut lab, out_dir, resume, power_on, fair, limits, viewer: _ } = options;
     // Room for the main machine and for the next one while the old is still there.
     lab.limits.machines = lab.limits.machines.max(limits.forks.saturating_add(2));
     if let Some(path) = &out_dir {
@@ -58,6 +61,8 @@ fn set_up(options: McpOptions) -> Result<Session, ServeError> {
     }
     let mut session = Session::new(Lab::new(lab)?, limits, out_dir, movies);
     session.scripts = scripts;
+    session.fair = fair.then(Fair::default);
+    session.defaults.clone_from(&power_on);
     if let Some(from) = &resume {
         resume_game(&mut session, from)?;
     }
@@ -65,7 +70,7 @@ fn set_up(options: McpOptions) -> Result<Session, ServeError> {
         && session.names().main().is_none()
     {
         let started = session.lab.new_game(record, session.movies.is_some())?;
-        session.names().set_main(started.machine);
+        session.set_main(started.machine);
     }
     Ok(session)
 }
@@ -79,9 +84,7 @@ fn resume_game(session: &mut Session, from: &ResumeFrom) -> Result<(), ServeErro
     match session.lab.resume(from, &Control::default()) {
         Ok(resumed) => {
             tracing::info!(journal = %resumed.journal.display(), inputs = resumed.inputs, "resumed");
-            session.names().set_main(resumed.snapshot.machine);
-            session.resumed = Some(resumed_note(&resumed));
-            Ok(())
+            Ok(session.take_over(&resumed)?)
         }
         // A client's configuration may always say `latest`, also before there is a game.
         Err(LabError::NoJournal(path)) if *from == ResumeFrom::Latest => {

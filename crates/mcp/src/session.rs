@@ -2,13 +2,14 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use lab::{Cancel, Lab, LabError, Lifecycle, MachineId, Resumed, Revision, Snapshot};
+use lab::{Cancel, Lab, LabError, Ledger, Lifecycle, MachineId, Revision, Snapshot};
 use script::{ScriptProgram, Scripts};
-use serde_json::{Map, Value, json};
-use wire::Frame;
+use serde_json::Value;
+use wire::{Frame, PowerOn};
 
 use crate::breakpoints::Breakpoints;
-use crate::failure::{Code, Failure, key_names};
+use crate::failure::{Code, Failure};
+use crate::fair::Fair;
 use crate::names::{MAIN, Names};
 use crate::operations::Operations;
 use crate::options::McpLimits;
@@ -32,6 +33,14 @@ pub(crate) struct Session {
     pub(crate) operations: Operations,
     /// Held while a game begins, so that two calls can't both find the place free.
     pub(crate) beginning: Mutex<()>,
+    /// Present where games are played fairly.
+    pub(crate) fair: Option<Fair>,
+    /// What a game is powered on with where it is drawn; its seeds don't count.
+    pub(crate) defaults: Option<PowerOn>,
+    /// The file that the forks are kept in.
+    pub(crate) ledger: Mutex<Option<Ledger>>,
+    /// Why forks are not kept, where they should be.
+    pub(crate) not_kept: Mutex<Option<String>>,
     names: Mutex<Names>,
     breakpoints: Mutex<Breakpoints>,
     tried: Mutex<TriedCalls>,
@@ -57,6 +66,10 @@ impl Session {
             viewer: OnceLock::new(),
             operations: Operations::default(),
             beginning: Mutex::default(),
+            fair: None,
+            defaults: None,
+            ledger: Mutex::default(),
+            not_kept: Mutex::default(),
             names: Mutex::default(),
             breakpoints: Mutex::default(),
             tried: Mutex::default(),
@@ -85,6 +98,7 @@ impl Session {
         let names = self.names();
         match name.unwrap_or(MAIN) {
             MAIN => names.main().ok_or_else(Failure::no_game),
+            _ if self.fair.is_some() => Err(only_main()),
             fork => names.fork(fork).ok_or_else(|| unknown(fork)),
         }
     }
@@ -96,6 +110,9 @@ impl Session {
     pub(crate) fn fork(&self, name: &str) -> Result<MachineId, Failure> {
         if name == MAIN {
             return Err(Failure::argument("fork", "argument `fork` is \"main\": give a fork's id, as in \"f1\""));
+        }
+        if self.fair.is_some() {
+            return Err(only_main());
         }
         self.names().fork(name).ok_or_else(|| unknown(name))
     }
@@ -240,29 +257,15 @@ impl Session {
     }
 }
 
+fn only_main() -> Failure {
+    Failure::new(Code::Disabled, "the game is played fairly (--fair), so there is no machine but \"main\"")
+        .with("field", "machine")
+}
+
 fn unknown(name: &str) -> Failure {
     let name: String = name.chars().take(40).collect();
     Failure::new(
         Code::UnknownMachine,
         format!("there is no machine {name:?}: \"main\" and the forks that fork_list names"),
     )
-}
-
-/// What `info` tells of a resumed journal.
-pub(crate) fn resumed_note(resumed: &Resumed) -> Value {
-    let lost: Vec<Value> = resumed.lost.iter().map(|(at, key)| json!({"at": at.0, "key": key.name()})).collect();
-    let mut note = Map::new();
-    note.insert("journal".to_owned(), json!(resumed.journal.display().to_string()));
-    note.insert("inputs".to_owned(), json!(resumed.inputs));
-    if !resumed.unacknowledged.is_empty() {
-        note.insert("unacknowledged".to_owned(), key_names(&resumed.unacknowledged));
-    }
-    if resumed.torn_bytes > 0 {
-        note.insert("torn_bytes".to_owned(), json!(resumed.torn_bytes));
-    }
-    if !lost.is_empty() {
-        note.insert("lost".to_owned(), json!(lost));
-    }
-    note.insert("closed".to_owned(), json!(resumed.closed));
-    Value::Object(note)
 }

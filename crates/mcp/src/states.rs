@@ -130,7 +130,7 @@ impl ToolArguments for StateLoad {
             (succession.snapshot, succession.old_tip)
         } else {
             let snapshot = load(false).map_err(|error| of_file(session.failure(error, None)))?;
-            session.names().add_fork(snapshot.machine);
+            session.add_fork(snapshot.machine)?;
             (snapshot, None)
         };
         Ok(begun(session, call, &snapshot)

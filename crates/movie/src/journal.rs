@@ -65,17 +65,7 @@ impl Lines {
     }
 
     pub(crate) fn push_piece(&mut self, piece: Piece<'_>) -> Result<(), Refusal> {
-        let at = self.position.boundary;
-        self.push(&match piece {
-            Piece::Inputs(steps) => Entry::Inputs {
-                at,
-                keys: Keys(steps.iter().map(|step| step.key).collect()),
-                checks: Checks(steps.iter().map(|step| step.check).collect()),
-            },
-            Piece::Mark(MarkKind::Reseed { core, display }) => Entry::Reseed { at, core: *core, display: *display },
-            Piece::Mark(MarkKind::Debug { args }) => Entry::Debug { at, args: args.clone() },
-            Piece::Mark(MarkKind::Digests { play, state }) => Entry::Digests { at, play: *play, state: *state },
-        })
+        self.push(&entry_of(self.position.boundary, piece))
     }
 
     fn push_body(&mut self, body: &str) -> Result<(), Refusal> {
@@ -88,7 +78,21 @@ impl Lines {
     }
 }
 
-fn to_json(value: &impl serde::Serialize) -> String {
+/// The line of a piece at a boundary.
+pub(crate) fn entry_of(at: u64, piece: Piece<'_>) -> Entry {
+    match piece {
+        Piece::Inputs(steps) => Entry::Inputs {
+            at,
+            keys: Keys(steps.iter().map(|step| step.key).collect()),
+            checks: Checks(steps.iter().map(|step| step.check).collect()),
+        },
+        Piece::Mark(MarkKind::Reseed { core, display }) => Entry::Reseed { at, core: *core, display: *display },
+        Piece::Mark(MarkKind::Debug { args }) => Entry::Debug { at, args: args.clone() },
+        Piece::Mark(MarkKind::Digests { play, state }) => Entry::Digests { at, play: *play, state: *state },
+    }
+}
+
+pub(crate) fn to_json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("lines hold only strings, numbers and structs of them, which JSON can say")
 }
 

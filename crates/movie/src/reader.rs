@@ -100,15 +100,30 @@ impl Recording {
 /// # Errors
 /// The first thing that is wrong, with its line.
 pub fn read(bytes: &[u8]) -> Result<Recording, ReadError> {
+    read_on_the_way(bytes, &mut |_, _, _| {})
+}
+
+/// As [`read`], and shows the straight line on the way: `visit` gets, after each line that counts and completes what it
+/// belongs to, how many bytes lie behind it, the movie so far, and the boundary up to which that is, but for marks at
+/// the boundary itself, what the visit before has seen.
+///
+/// # Errors
+/// As [`read`]; the visits before stay.
+pub fn read_on_the_way(bytes: &[u8], visit: &mut dyn FnMut(usize, &Movie, Boundary)) -> Result<Recording, ReadError> {
     if bytes.len() > FILE_BYTES_MAX {
         return Err(ReadError::FileBytes(bytes.len()));
     }
     let mut lines = WholeLines { rest: bytes, number: 0 };
     let first = lines.next().ok_or(ReadError::Empty)?;
     let mut reader = Reader::new(read_header(&first?)?);
+    visit(reader.whole.bytes, &reader.movie, Boundary(0));
     for line in &mut lines {
         let Line { number, bytes } = line?;
         reader.line(number, bytes).map_err(|problem| ReadError::Line { line: number, problem })?;
+        if reader.undo.is_none() {
+            visit(reader.whole.bytes, &reader.movie, reader.kept);
+            reader.kept = reader.movie.boundary();
+        }
     }
     // A tear leaves the beginning of a line behind the last newline, nothing else.
     if chain::runs_past_line(lines.rest) {
@@ -181,12 +196,12 @@ fn read_header(line: &Line<'_>) -> Result<ReadHeader, ReadError> {
     header().map_err(|problem| ReadError::Line { line: line.number, problem })
 }
 
-fn split(bytes: &[u8]) -> Result<(String, Chain), LineProblem> {
+pub(crate) fn split(bytes: &[u8]) -> Result<(String, Chain), LineProblem> {
     let line = std::str::from_utf8(bytes).map_err(|_| LineProblem::NotUtf8)?;
     chain::split(line).ok_or(LineProblem::NoChain)
 }
 
-fn parse<'de, T: Deserialize<'de>>(body: &'de str) -> Result<T, LineProblem> {
+pub(crate) fn parse<'de, T: Deserialize<'de>>(body: &'de str) -> Result<T, LineProblem> {
     serde_json::from_str(body).map_err(|error| {
         let text = error.to_string().replace(" at line 1 column ", " at byte ");
         LineProblem::Content(text.chars().take(200).flat_map(char::escape_debug).collect())
@@ -217,6 +232,8 @@ struct Reader {
     broken_chain: Option<u64>,
     whole: Whole,
     undo: Option<Undo>,
+    /// The lowest boundary that was gone back to since the last visit; without that, the boundary then.
+    kept: Boundary,
 }
 
 impl Reader {
@@ -227,6 +244,7 @@ impl Reader {
             broken_chain: (!read.whole).then_some(1),
             whole: Whole { position: Position::default(), chain: read.chain, lines: 1, bytes: read.bytes },
             undo: None,
+            kept: Boundary(0),
         }
     }
 
@@ -282,6 +300,7 @@ impl Reader {
 
     fn go_back(&mut self, to: Boundary) -> (Vec<Step>, Vec<Mark>) {
         self.lost.retain(|lost| lost.at <= to);
+        self.kept = self.kept.min(to);
         self.movie.rewind(to)
     }
 

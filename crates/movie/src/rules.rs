@@ -102,7 +102,7 @@ fn add(count: &mut u64, more: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn is_name(text: &str) -> bool {
+pub(crate) fn is_name(text: &str) -> bool {
     (1..=NAME_BYTES_MAX).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }

@@ -1,0 +1,229 @@
+use std::sync::{Mutex, PoisonError};
+
+use lab::{Lifecycle, Snapshot};
+use serde_json::{Map, Value, json};
+use wire::PowerOn;
+
+use crate::failure::{Code, Failure};
+use crate::output::sha256;
+use crate::session::Session;
+
+/// What a fair game allows of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stance {
+    /// All of it.
+    Open,
+    /// All of it once the game is over.
+    AfterEnd,
+    /// Nothing, for this reason. It is not listed.
+    Off(&'static str),
+}
+
+const AHEAD: Stance = Stance::Off("it looks ahead of the game");
+const BACK: Stance = Stance::Off("it goes back, or to another game");
+const HIDDEN: Stance = Stance::Off("it reads or changes what no player can");
+
+/// Every tool, by name. One that is not here is off; a test finds it.
+const TABLE: &[(&str, Stance)] = &[
+    ("info", Stance::Open),
+    ("new_game", Stance::Open),
+    ("observe", Stance::Open),
+    ("history", Stance::Open),
+    ("press", Stance::Open),
+    ("run", Stance::Open),
+    ("select_menu", Stance::Open),
+    ("respond", Stance::Open),
+    ("breakpoint_add", Stance::Open),
+    ("breakpoint_remove", Stance::Open),
+    ("breakpoint_list", Stance::Open),
+    ("screenshot", Stance::Open),
+    ("lua_eval", Stance::Open),
+    ("quit_game", Stance::Open),
+    ("movie_export", Stance::AfterEnd),
+    ("movie_verify", Stance::AfterEnd),
+    ("fork_create", AHEAD),
+    ("fork_run", AHEAD),
+    ("fork_diff", AHEAD),
+    ("fork_adopt", AHEAD),
+    ("fork_delete", AHEAD),
+    ("fork_list", AHEAD),
+    ("try_lines", AHEAD),
+    ("seek", BACK),
+    ("reset", BACK),
+    ("state_save", BACK),
+    ("state_load", BACK),
+    ("movie_open", BACK),
+    ("debug_read", HIDDEN),
+    ("debug_edit", HIDDEN),
+];
+
+/// What a fair game allows of the tool of a name.
+pub(crate) fn stance(tool: &str) -> Stance {
+    let found = TABLE.iter().find(|(name, _)| *name == tool);
+    found.map_or(Stance::Off("it is not known to be fair"), |(_, stance)| *stance)
+}
+
+/// The name of the note that keeps the sealed text for a server after this one.
+const NOTE: &str = "fair";
+
+/// The seeds of a fair server's game, sealed until it is over.
+#[derive(Default)]
+pub(crate) struct Fair(Mutex<Option<Sealed>>);
+
+#[derive(Clone)]
+struct Sealed {
+    /// What was committed to, to the byte.
+    text: String,
+    commitment: String,
+}
+
+impl Session {
+    /// Refuses a tool that a fair game does not allow now.
+    ///
+    /// # Errors
+    /// `DISABLED`.
+    pub(crate) fn check_fair(&self, tool: &str) -> Result<(), Failure> {
+        if self.fair.is_none() {
+            return Ok(());
+        }
+        let disabled = |reason: &str| {
+            let message = format!("{tool} is off: the game is played fairly (--fair), and {reason}");
+            Failure::new(Code::Disabled, message).with("tool", tool)
+        };
+        match stance(tool) {
+            Stance::Open => Ok(()),
+            Stance::Off(reason) => Err(disabled(reason)),
+            Stance::AfterEnd if self.is_main_over() => Ok(()),
+            Stance::AfterEnd => Err(disabled("it would show the seeds before the game is over")),
+        }
+    }
+
+    /// Refuses an argument that would choose the seeds of a fair game.
+    ///
+    /// # Errors
+    /// `DISABLED`.
+    pub(crate) fn check_fair_seed(&self, field: &str, is_given: bool) -> Result<(), Failure> {
+        if self.fair.is_none() || !is_given {
+            return Ok(());
+        }
+        let message = format!("argument `{field}`: the game is played fairly (--fair), so nobody who plays chooses it");
+        Err(Failure::new(Code::Disabled, message).with("field", field))
+    }
+
+    fn is_main_over(&self) -> bool {
+        let main = self.names().main();
+        main.and_then(|main| self.lab.snapshot(main).ok()).is_some_and(|main| is_over(&main))
+    }
+
+    /// Commits to a game's power-on record, where games are fair. `kept` is a text that was committed to before.
+    pub(crate) fn seal(&self, record: &PowerOn, kept: Option<Value>) {
+        let Some(fair) = &self.fair else { return };
+        let info = self.lab.info();
+        let kept = kept.as_ref().and_then(Value::as_str);
+        let sealed = kept.and_then(|text| Sealed::again(text, record)).or_else(|| {
+            let salt = getrandom::u64().and_then(|high| Ok((high, getrandom::u64()?)));
+            let salt = salt.inspect_err(|error| tracing::error!(%error, "no salt can be drawn")).ok()?;
+            Some(Sealed::of(&info.engine_id, &info.rom_id, record, salt))
+        });
+        if let Some(sealed) = &sealed
+            && let Err(failure) = self.keep_note(NOTE, &json!(sealed.text))
+        {
+            tracing::error!(failure = failure.message, "the salt is not kept");
+        }
+        *fair.0.lock().unwrap_or_else(PoisonError::into_inner) = sealed;
+    }
+
+    /// As [`Session::seal`], for a game that a server before this one began.
+    pub(crate) fn seal_again(&self, record: &PowerOn) {
+        self.seal(record, self.note(NOTE));
+    }
+
+    /// What a game's results tell of its fairness: the commitment, and once the game is over what it is of.
+    pub(crate) fn fair_note(&self, snapshot: &Snapshot) -> Value {
+        let Some(fair) = &self.fair else { return Value::Null };
+        let sealed = fair.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut note = Map::new();
+        if let Some(sealed) = sealed {
+            note.insert("commitment".to_owned(), json!(sealed.commitment));
+            if is_over(snapshot) {
+                note.insert("revealed".to_owned(), json!(sealed.text));
+            }
+        }
+        Value::Object(note)
+    }
+
+    /// A machine's power-on record, as it may be shown now.
+    pub(crate) fn shown_power_on(&self, snapshot: &Snapshot) -> Value {
+        let mut shown = crate::game::power_on(&snapshot.power_on);
+        if self.fair.is_some() && !is_over(snapshot) {
+            for seed in ["seed", "display_seed", "level_seed"] {
+                shown[seed] = Value::Null;
+            }
+        }
+        shown
+    }
+}
+
+fn is_over(snapshot: &Snapshot) -> bool {
+    let over = matches!(snapshot.lifecycle, Lifecycle::Ended | Lifecycle::Aborted | Lifecycle::Failed);
+    over || snapshot.ended.is_some()
+}
+
+impl Sealed {
+    fn of(engine_id: &str, rom_id: &str, record: &PowerOn, (high, low): (u64, u64)) -> Self {
+        // The order of the fields is part of what is committed to.
+        let salt = format!("{high:016x}{low:016x}");
+        let quoted = |text: &str| Value::from(text).to_string();
+        let text = format!(
+            "{{\"engine_id\":{},\"rom_id\":{},\"power_on\":{},\"salt\":\"{salt}\"}}",
+            quoted(engine_id),
+            quoted(rom_id),
+            serde_json::to_string(record).unwrap_or_default(),
+        );
+        Self { commitment: sha256(text.as_bytes()), text }
+    }
+
+    /// A text that was committed to before, if it is of this record.
+    fn again(text: &str, record: &PowerOn) -> Option<Self> {
+        let value: Value = serde_json::from_str(text).ok()?;
+        let same = value.get("power_on")? == &serde_json::to_value(record).ok()?;
+        same.then(|| Self { text: text.to_owned(), commitment: sha256(text.as_bytes()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use wire::Seed;
+
+    use super::*;
+
+    #[test]
+    fn every_tool_has_its_place_in_the_table() {
+        let names: BTreeSet<&str> = TABLE.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names.len(), TABLE.len());
+        for tool in crate::catalogue::tools() {
+            assert!(names.contains(tool.name), "say in fair.rs what a fair game allows of {}", tool.name);
+        }
+        assert!(matches!(stance("a_new_tool"), Stance::Off(_)));
+    }
+
+    #[test]
+    fn a_commitment_is_of_the_whole_record_and_its_salt() {
+        let record = PowerOn::from_seed(Seed(7));
+        let sealed = Sealed::of("e", "r", &record, (1, 2));
+        assert_eq!(sealed.commitment, sha256(sealed.text.as_bytes()));
+        let value: Value = serde_json::from_str(&sealed.text).unwrap();
+        assert_eq!(value["salt"], json!("00000000000000010000000000000002"));
+        assert_eq!(value["power_on"]["core_seed"], json!("7"));
+        let others = [(PowerOn::from_seed(Seed(8)), (1, 2)), (record.clone(), (1, 3)), (record.clone(), (2, 2))];
+        for (record, salt) in others {
+            assert_ne!(Sealed::of("e", "r", &record, salt).commitment, sealed.commitment);
+        }
+        let again = Sealed::again(&sealed.text, &record).unwrap();
+        assert_eq!((again.text, again.commitment), (sealed.text.clone(), sealed.commitment));
+        assert!(Sealed::again(&sealed.text, &PowerOn::from_seed(Seed(8))).is_none());
+        assert!(Sealed::again("no JSON", &record).is_none());
+    }
+}
