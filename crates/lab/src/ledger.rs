@@ -18,7 +18,7 @@ use crate::slot::Slot;
 use crate::{GameId, Lab, LabError, Lineage, MachineId};
 
 /// From how many bytes on a ledger is written anew when it has become twice as long as it was.
-const REWRITE_BYTES: u64 = 32 << 20;
+const REWRITE_BYTES: u64 = if cfg!(test) { 32 << 10 } else { 32 << 20 };
 /// Room that a key may need.
 const RESERVE_FOR_A_KEY: u64 = 64;
 

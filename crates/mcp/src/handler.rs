@@ -5,9 +5,11 @@ use base64::Engine;
 use lab::{Cancel, Progress};
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, EmbeddedResource, ErrorData, Implementation,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ResourceContents, ServerCapabilities,
-    ServerConfig, Tool as Listed, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, EmbeddedResource, ErrorData,
+    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ResourceContents, ServerCapabilities, ServerConfig, Tool as Listed,
+    ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
@@ -19,7 +21,9 @@ use crate::arguments::Arguments;
 use crate::catalogue::{instructions, tools};
 use crate::failure::{Code, Failure};
 use crate::fair::{Stance, stance};
+use crate::guides;
 use crate::reply::{Call, Reply};
+use crate::resources;
 use crate::schema::drop_nulls;
 use crate::session::Session;
 use crate::tool::{Effect, Tool};
@@ -64,6 +68,16 @@ impl Handler {
                 None => Err(Failure::new(Code::EngineFailure, "there is no such tool")),
             }
         })
+    }
+
+    /// Does what is no tool call on a thread of its own.
+    async fn beside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Session) -> Result<T, ErrorData> + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let session = Arc::clone(&self.session);
+        let done = tokio::task::spawn_blocking(move || work(&session)).await;
+        done.unwrap_or_else(|error| Err(ErrorData::internal_error(format!("internal error: {error}"), None)))
     }
 
     /// Waits for a call, or answers that it goes on.
@@ -146,7 +160,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         let implementation = Implementation::new("nethack-lab", env!("CARGO_PKG_VERSION")).with_title("NetHack Lab");
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build())
             .with_server_info(implementation)
             .with_instructions(instructions(self.session.fair.is_some()))
     }
@@ -159,6 +173,48 @@ impl ServerHandler for Handler {
         let fair = self.session.fair.is_some();
         let shown = |tool: &&Tool| !fair || !matches!(stance(tool.name), Stance::Off(_));
         Ok(ListToolsResult::with_all_items(self.tools.iter().filter(shown).map(listed).collect()))
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(resources::list(&self.session)))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates(&self.session)))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let contents = self.beside(move |session| resources::read(session, &request.uri)).await?;
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(guides::list()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        Ok(self.beside(move |session| guides::get(session, &request.name, &arguments)).await?.into())
     }
 
     async fn call_tool(

@@ -40,6 +40,8 @@ mod scan;
 mod shape;
 
 mod catalogue;
+mod guides;
+mod resources;
 mod tool;
 
 mod breakpoints;

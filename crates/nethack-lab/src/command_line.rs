@@ -90,7 +90,8 @@ pub(crate) struct DemoOptions {
 #[command(
     after_help = "An MCP client's configuration:\n  {\"mcpServers\": {\"nethack\": {\"command\": \"nethack-lab\", \
                         \"args\": [\"mcp\", \"--movies\", \"./movies\"]}}}\n\nAfter a crash or a restart:\n  nethack-lab \
-                        mcp --movies ./movies --resume latest"
+                        mcp --movies ./movies --resume latest\n\nReady to paste, with this program's place:\n  \
+                        nethack-lab mcp --movies ./movies --print-config claude-desktop"
 )]
 pub(crate) struct McpOptions {
     /// Keep the journal of each game in this directory; a killed server then loses nothing
@@ -117,6 +118,30 @@ pub(crate) struct McpOptions {
     /// Begin with a game in NetHack's debug mode, which sees and changes what no player can; its movie says so
     #[arg(long)]
     pub(crate) allow_debug: bool,
+    /// Play fairly: seeds are withheld until a game is over, with a commitment from its beginning on; no forks, no lines
+    /// tried, no going back, no loading. Keep --movies where whoever plays can't read it
+    #[arg(long, conflicts_with = "allow_debug")]
+    pub(crate) fair: bool,
+    /// Print what goes into an MCP client's configuration for these options, and exit
+    #[arg(long, value_name = "CLIENT", num_args = 0..=1, value_enum, default_missing_value = "all")]
+    pub(crate) print_config: Option<Client>,
+}
+
+/// Whose configuration is printed
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Client {
+    /// All of these, by name
+    All,
+    /// Claude Desktop
+    ClaudeDesktop,
+    /// Claude Code
+    ClaudeCode,
+    /// Visual Studio Code
+    Vscode,
+    /// Cursor
+    Cursor,
+    /// Any other: command and arguments
+    Generic,
 }
 
 /// Limits of `mcp`

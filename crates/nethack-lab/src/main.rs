@@ -1,6 +1,7 @@
 //! NetHack Lab's one executable: its command line, and the workers that it starts again as itself.
 
 mod bench;
+mod client_config;
 mod command_line;
 mod demo;
 mod explorer;

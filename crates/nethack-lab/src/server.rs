@@ -13,6 +13,9 @@ use crate::setup::Setup;
 use crate::viewer;
 
 pub(crate) fn run(setup: &Setup, options: command_line::McpOptions) -> anyhow::Result<ExitCode> {
+    if let Some(client) = options.print_config {
+        return crate::client_config::print(client);
+    }
     log_to_stderr();
     // Before anything is served: an address that can't be had is to be known at once.
     let bound = options.viewer.map(|address| spectator::bind(address, options.viewer_public)).transpose()?;
@@ -53,6 +56,7 @@ fn server_options(setup: &Setup, options: command_line::McpOptions) -> anyhow::R
     let mut server = McpOptions::new(lab);
     server.out_dir = options.out_dir;
     server.resume = resume;
+    server.fair = options.fair;
     if options.power_on.is_given() || options.allow_debug {
         let mut record = options.power_on.power_on()?;
         record.debug = options.allow_debug;

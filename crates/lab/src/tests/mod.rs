@@ -5,6 +5,7 @@ mod adoption;
 mod forks;
 mod guards;
 mod journals;
+mod ledgers;
 mod lines;
 mod losses;
 mod replacing;

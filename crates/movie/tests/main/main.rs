@@ -5,5 +5,6 @@ mod edits;
 mod hostile;
 mod judging;
 mod laws;
+mod ledger;
 mod toy;
 mod writing;
