@@ -306,6 +306,10 @@ impl Question {
         let answers = match kind {
             PendingKind::Choice => listed.iter().filter(|byte| **byte != 0x1b).map(|byte| char::from(*byte)).collect(),
             PendingKind::Item => suggested(&prompt),
+            // Also the letter of a menu's only entry, which is shown as a message.
+            PendingKind::Direction | PendingKind::Position | PendingKind::More => {
+                listed.iter().map(|byte| char::from(*byte)).collect()
+            }
             _ => String::new(),
         };
         Some(Pending {

@@ -54,9 +54,11 @@ pub(crate) fn what_is_taken(frame: &Frame) -> String {
         PendingKind::Menu => {
             "accelerators on this page, counts, `>` `<` `^` `|`, ENTER, ESC; or call select_menu".to_owned()
         }
+        PendingKind::More if !answers.is_empty() => format!("{answers} to pick the entry, ENTER, SPACE or ESC"),
         PendingKind::More | PendingKind::Window => "ENTER, SPACE or ESC".to_owned(),
         PendingKind::Direction if pending.prompt.is_empty() => "any key".to_owned(),
-        PendingKind::Direction => "h j k l y u b n < > . s, or ESC".to_owned(),
+        PendingKind::Direction if answers.is_empty() => "h j k l y u b n < > . s, or ESC".to_owned(),
+        PendingKind::Direction => format!("one of {answers:?}, or ESC"),
         PendingKind::Item if answers.is_empty() => "an item's letter, `?`, `*`, `-`, or ESC".to_owned(),
         PendingKind::Item => format!("an item's letter (suggested: {answers}), `?`, `*`, `-`, or ESC"),
         PendingKind::Position => {
@@ -151,11 +153,13 @@ mod tests {
             (Command, "", None, "hZ\x1b\r\u{1}", ""),
             (Any, "", None, "hZ\x1b\r\u{1}", ""),
             (Count, "", None, "0s", "\0"),
-            (Direction, "", None, "hjklyubn.<>\x1b", "aq\r"),
+            (Direction, "", None, "hjklyubn.<>\x1b", "aqHL4\r"),
+            (Direction, "47896321><.s", None, "14.<>\x1b", "hL\r"),
             (Item, "ab", None, "abZ?*-$\x1b", "\r\u{1}"),
             (Choice, "ynq", None, "ynq\x1b", "h\r"),
             (Text, "", None, "aZ ~\r\x1b\u{8}\u{15}", "\u{1}\u{10}\0"),
             (More, "", None, "\r\n \x1b", "hy>"),
+            (More, "d", None, "\r\n d\x1b", "hy>"),
             (Window, "", None, "\r \x1b", "hy>"),
             (Position, "", None, "hH.,;<m\x1b", "\r\u{1}"),
             (Extended, "", None, "pray\r\x1b", "\u{1}"),

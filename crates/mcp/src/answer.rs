@@ -1,4 +1,4 @@
-use wire::{Cursor, Frame, Key, MAP_COLUMNS, MAP_ROWS, PendingKind, Segment, accepts};
+use wire::{Cursor, Frame, Key, MAP_COLUMNS, MAP_ROWS, PendingKind, Segment};
 
 use crate::failure::{Code, Failure};
 
@@ -13,8 +13,8 @@ pub(crate) enum Answer {
     Direction(String),
     /// An item's letter, with a count before it.
     Item(String, Option<u64>),
-    /// One of the answers.
-    Choice(String),
+    /// One of the answers; a count where `#` is among them.
+    Choice(String, Option<u64>),
     /// A line of text.
     Text(String),
     /// A place on the map.
@@ -64,15 +64,16 @@ pub(crate) fn plan(frame: &Frame, answer: &Answer, number_pad: bool) -> Result<V
         }
         Answer::Direction(word) => {
             expect(frame, &[Direction])?;
-            direction(word).map(|plan| on_pad(plan, number_pad, b"hjklyubnHJKLYUBN"))
+            direction(frame, word)
         }
         Answer::Item(letter, count) => {
-            expect(frame, &[Item])?;
-            item(frame, letter, *count)
+            // A menu with one entry is shown as a message, which takes the entry's letter.
+            let kind = expect(frame, if picks_at_more(frame) { &[Item, PendingKind::More] } else { &[Item] })?;
+            item(frame, kind, letter, *count)
         }
-        Answer::Choice(letter) => {
+        Answer::Choice(letter, count) => {
             expect(frame, &[Choice])?;
-            choice(frame, letter)
+            choice(frame, letter, *count)
         }
         Answer::Text(text) => {
             expect(frame, &[Text])?;
@@ -80,8 +81,9 @@ pub(crate) fn plan(frame: &Frame, answer: &Answer, number_pad: bool) -> Result<V
         }
         Answer::Position(target) => {
             expect(frame, &[Position])?;
-            // Capital letters are leaps of eight in either mode.
-            position(frame.screen.cursor, *target).map(|plan| on_pad(plan, number_pad, b"hjkl"))
+            let steps =
+                moves(frame).map_or(*b"hjkl", |[west, _, north, _, east, _, south, _]| [west, south, north, east]);
+            position(frame.screen.cursor, *target, steps)
         }
         Answer::Acknowledge if reads_menu(frame) => Ok(each(vec![Key::SPACE; pages_left(frame)], PendingKind::Menu)),
         Answer::Acknowledge => {
@@ -91,9 +93,27 @@ pub(crate) fn plan(frame: &Frame, answer: &Answer, number_pad: bool) -> Result<V
         Answer::Cancel => {
             let kinds: Vec<PendingKind> = PendingKind::ALL.into_iter().filter(|kind| *kind != Command).collect();
             let kind = expect(frame, &kinds)?;
-            Ok(vec![one(Key::ESC, kind)])
+            Ok(each(escape(frame, kind), kind))
         }
     }
+}
+
+/// The keys that leave a prompt: where something has been typed, the first ESC only takes that back.
+pub(crate) fn escape(frame: &Frame, kind: PendingKind) -> Vec<Key> {
+    use PendingKind::{Extended, Menu, Text};
+    let takes_back = matches!(kind, Text | Extended | Menu) && typed(frame) > 0;
+    vec![Key::ESC; 1 + usize::from(takes_back)]
+}
+
+/// Whether the game waits at a message that stands for a menu's only entry.
+fn picks_at_more(frame: &Frame) -> bool {
+    frame.pending.as_ref().is_some_and(|pending| pending.kind == PendingKind::More && !pending.answers.is_empty())
+}
+
+/// The keys that move: west and on clockwise. A ROM that doesn't say them has letters, or the digits of a number pad.
+fn moves(frame: &Frame) -> Option<[u8; 8]> {
+    let told = frame.pending.as_ref()?.answers.as_bytes().first_chunk().copied();
+    told.or(frame.number_pad.then_some(*b"47896321"))
 }
 
 /// Whether a menu is open from which nothing can be picked.
@@ -200,59 +220,66 @@ fn extended(name: &str, kind: PendingKind, typed: usize) -> Result<Vec<Segment>,
     Ok(segments)
 }
 
-/// The digits of a number pad for the letters that move without one.
-fn on_pad(mut plan: Vec<Segment>, number_pad: bool, letters: &[u8]) -> Vec<Segment> {
-    if number_pad {
-        for key in plan.iter_mut().flat_map(|segment| &mut segment.keys) {
-            let place = b"bjnhlyku".iter().position(|letter| *letter == key.0.to_ascii_lowercase());
-            if let Some(place) = place.filter(|_| letters.contains(&key.0)) {
-                *key = Key(b"12346789"[place]);
-            }
-        }
-    }
-    plan
-}
-
-fn direction(word: &str) -> Result<Vec<Segment>, Failure> {
+fn direction(frame: &Frame, word: &str) -> Result<Vec<Segment>, Failure> {
     if matches!(word, "n" | "s") {
         return Err(refused(format!(
             "{word:?} could be a point of the compass or a key: give north, south, southeast (key n) or self (key s)"
         )));
     }
+    let moves = moves(frame).unwrap_or(*b"hykulnjb");
+    let is_direction = |key: &Key| moves.contains(&key.0) || b".s<>".contains(&key.0);
     let known = DIRECTIONS.iter().find(|(name, _)| *name == word).map(|(_, byte)| Key(*byte));
-    let is_direction = |key: &Key| b"hjklyubnHJKLYUBN.s<>".contains(&key.0);
-    let taken = known.or_else(|| word.parse().ok().filter(is_direction));
-    taken.map(|key| vec![one(key, PendingKind::Direction)]).ok_or_else(|| {
+    let given = known.or_else(|| word.parse().ok()).map(|Key(byte)| {
+        // The letters of the table stand for directions under every layout of the keys.
+        Key(b"hykulnjb".iter().position(|letter| *letter == byte).map_or(byte, |place| moves[place]))
+    });
+    given.filter(is_direction).map(|key| vec![one(key, PendingKind::Direction)]).ok_or_else(|| {
         let words: Vec<&str> = DIRECTIONS.iter().map(|(name, _)| *name).collect();
         refused(format!("{word:?} is no direction: give one of {} or its key", words.join(", ")))
     })
 }
 
-fn item(frame: &Frame, letter: &str, count: Option<u64>) -> Result<Vec<Segment>, Failure> {
+fn item(frame: &Frame, kind: PendingKind, letter: &str, count: Option<u64>) -> Result<Vec<Segment>, Failure> {
     let digits = check_count(count)?;
-    let key: Option<Key> = letter.parse().ok();
-    let taken = key.filter(|key| {
-        let is_letter = *key != Key::ESC && !key.0.is_ascii_digit();
-        is_letter && frame.pending.as_ref().is_some_and(|pending| accepts(pending, *key, true))
+    let answers = frame.pending.as_ref().map(|pending| pending.answers.as_str()).unwrap_or_default();
+    let key = letter.parse().ok().filter(|Key(byte)| {
+        let letter = char::from(*byte);
+        let is_carried = || frame.inventory.iter().any(|item| item.letter == letter);
+        let is_menu = kind == PendingKind::Item && matches!(letter, '?' | '*');
+        answers.contains(letter) || (kind == PendingKind::Item && is_carried()) || is_menu
     });
-    let key = taken.ok_or_else(|| {
-        let suggested = frame.pending.as_ref().map(|pending| pending.answers.as_str()).unwrap_or_default();
-        refused(format!("{letter:?} is no item here: give a letter (suggested: {suggested:?}), `?`, `*` or `-`"))
-    })?;
+    let Some(key) = key else {
+        return Err(refused(format!(
+            "{letter:?} is no item here: give the letter of one that is carried (suggested: {answers:?}), `?` or `*`"
+        )));
+    };
+    if kind == PendingKind::More && count.is_some() {
+        return Err(refused("no count is taken here: give the letter alone".to_owned()));
+    }
     // After a digit the game may wait for the rest of a count instead.
     let mut keys = digits.bytes().map(Key).chain([key]);
-    let mut segments: Vec<Segment> = keys.next().map(|key| one(key, PendingKind::Item)).into_iter().collect();
+    let mut segments: Vec<Segment> = keys.next().map(|key| one(key, kind)).into_iter().collect();
     segments.extend(keys.map(|key| Segment { keys: vec![key], expect: None }));
     Ok(segments)
 }
 
-fn choice(frame: &Frame, letter: &str) -> Result<Vec<Segment>, Failure> {
-    let key: Option<Key> = letter.parse().ok().filter(|key| *key != Key::ESC);
-    let taken = key.filter(|key| frame.pending.as_ref().is_some_and(|pending| accepts(pending, *key, true)));
-    taken.map(|key| vec![one(key, PendingKind::Choice)]).ok_or_else(|| {
-        let answers = frame.pending.as_ref().map(|pending| pending.answers.as_str()).unwrap_or_default();
-        refused(format!("{letter:?} is not among the answers {answers:?}; give cancel to back out"))
-    })
+fn choice(frame: &Frame, letter: &str, count: Option<u64>) -> Result<Vec<Segment>, Failure> {
+    let answers = frame.pending.as_ref().map(|pending| pending.answers.as_str()).unwrap_or_default();
+    if count.is_some() {
+        let digits = check_count(count)?;
+        if letter != "#" || !answers.contains('#') {
+            return Err(refused(format!(
+                "a count goes with the choice \"#\" where it is offered, not among {answers:?}"
+            )));
+        }
+        return Ok(each(digits.bytes().map(Key).chain([Key::ENTER]), PendingKind::Choice));
+    }
+    let key: Option<Key> = letter.parse().ok();
+    let is_offered =
+        |Key(byte): &Key| if answers.is_empty() { *byte != 0x1b } else { answers.contains(char::from(*byte)) };
+    key.filter(is_offered)
+        .map(|key| vec![one(key, PendingKind::Choice)])
+        .ok_or_else(|| refused(format!("{letter:?} is not among the answers {answers:?}; give cancel to back out")))
 }
 
 fn line(frame: &Frame, text: &str) -> Result<Vec<Segment>, Failure> {
@@ -270,7 +297,8 @@ fn line(frame: &Frame, text: &str) -> Result<Vec<Segment>, Failure> {
 }
 
 /// Moves the cursor to a place, eight cells at a time where it can. Picking it is another step, once it is there.
-fn position(from: Cursor, to: Cursor) -> Result<Vec<Segment>, Failure> {
+/// `one`: the keys that move a cell west, south, north and east; leaps of eight are capital letters in every layout.
+fn position(from: Cursor, to: Cursor, [west, south, north, east]: [u8; 4]) -> Result<Vec<Segment>, Failure> {
     let on_map = (1..=MAP_ROWS).contains(&usize::from(to.row)) && usize::from(to.column) < MAP_COLUMNS;
     if !on_map {
         return Err(refused(format!(
@@ -282,8 +310,8 @@ fn position(from: Cursor, to: Cursor) -> Result<Vec<Segment>, Failure> {
     }
     let rows = i32::from(to.row) - i32::from(from.row);
     let columns = i32::from(to.column) - i32::from(from.column);
-    let mut keys = steps(rows, *b"KkJj");
-    keys.extend(steps(columns, *b"HhLl"));
+    let mut keys = steps(rows, [b'K', north, b'J', south]);
+    keys.extend(steps(columns, [b'H', west, b'L', east]));
     Ok(each(keys, PendingKind::Position))
 }
 

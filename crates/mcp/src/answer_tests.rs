@@ -1,10 +1,12 @@
-use wire::{Pending, Stage};
+use wire::{InventoryItem, Pending, Stage};
 
 use super::*;
 
 fn frame(kind: PendingKind, answers: &str, typed: &str) -> Frame {
     let mut frame = Frame::default();
     frame.screen.cursor = Cursor { row: 10, column: 40 };
+    let carried = InventoryItem { letter: 'C', text: "a club".to_owned(), class: 2, glyph: 0 };
+    frame.inventory.push(carried);
     frame.pending = Some(Pending {
         kind,
         stage: Stage::Play,
@@ -36,10 +38,18 @@ fn answers_become_keys() {
         (Direction, "", "", Answer::Direction(text("northwest")), "y"),
         (Direction, "", "", Answer::Direction(text("down")), ">"),
         (Direction, "", "", Answer::Direction(text("l")), "l"),
-        (Item, "ab", "", Answer::Item(text("Z"), None), "Z"),
+        (Item, "ab", "", Answer::Item(text("C"), None), "C"),
+        (Item, "-ab", "", Answer::Item(text("-"), None), "-"),
+        (Item, "", "", Answer::Item(text("?"), None), "?"),
         (Item, "ab", "", Answer::Item(text("b"), Some(12)), "1 2 b"),
         (Item, "$", "", Answer::Item(text("$"), None), "$"),
-        (Choice, "ynq", "", Answer::Choice(text("n")), "n"),
+        (Choice, "ynq", "", Answer::Choice(text("n"), None), "n"),
+        (Choice, "yn#aq", "", Answer::Choice(text("#"), Some(12)), "1 2 ENTER"),
+        (Direction, "47896321><.s", "", Answer::Direction(text("northwest")), "7"),
+        (Direction, "41236987><.s", "", Answer::Direction(text("northwest")), "1"),
+        (Direction, "hzkulnjb><.s", "", Answer::Direction(text("y")), "z"),
+        (Position, "41236987><", "", Answer::Position(Cursor { row: 11, column: 39 }), "8 4"),
+        (More, "d", "", Answer::Item(text("d"), None), "d"),
         (Text, "", "", Answer::Text(text("Elbereth")), "E l b e r e t h ENTER"),
         (Text, "", "xy", Answer::Text(text("a b")), "BACKSPACE BACKSPACE a SPACE b ENTER"),
         (Text, "", "", Answer::Text(String::new()), "ENTER"),
@@ -49,7 +59,11 @@ fn answers_become_keys() {
         (More, "", "", Answer::Acknowledge, "ENTER"),
         (Window, "", "", Answer::Acknowledge, "ENTER"),
         (Menu, "", "", Answer::Cancel, "ESC"),
+        (Menu, "", "12", Answer::Cancel, "ESC ESC"),
         (Text, "", "", Answer::Cancel, "ESC"),
+        (Text, "", "Elb", Answer::Cancel, "ESC ESC"),
+        (Extended, "", "pray", Answer::Cancel, "ESC ESC"),
+        (Item, "ab", "", Answer::Cancel, "ESC"),
     ] {
         let planned = plan(&frame(kind, answers, typed), &answer, false).unwrap();
         assert_eq!(names(&planned), keys, "{answer:?}");
@@ -72,7 +86,7 @@ fn answers_that_do_not_fit_are_refused() {
         (More, "", Answer::Command(text("s"), None), Code::WrongPending),
         (Command, "", Answer::Text(text("x")), Code::WrongPending),
         (Command, "", Answer::Cancel, Code::WrongPending),
-        (Text, "", Answer::Choice(text("y")), Code::WrongPending),
+        (Text, "", Answer::Choice(text("y"), None), Code::WrongPending),
         (Choice, "yn", Answer::Acknowledge, Code::WrongPending),
         (Command, "", Answer::Command(text("search"), None), Code::InvalidKey),
         (Command, "", Answer::Command(text("s"), Some(0)), Code::InvalidResponse),
@@ -81,10 +95,20 @@ fn answers_that_do_not_fit_are_refused() {
         (Command, "", Answer::Extended(text("pray\r")), Code::InvalidResponse),
         (Direction, "", Answer::Direction(text("left")), Code::InvalidResponse),
         (Direction, "", Answer::Direction(text("ESC")), Code::InvalidResponse),
+        (Direction, "", Answer::Direction(text("L")), Code::InvalidResponse),
+        (Choice, "yn", Answer::Choice(text("#"), Some(2)), Code::InvalidResponse),
+        (Choice, "yn#aq", Answer::Choice(text("y"), Some(2)), Code::InvalidResponse),
+        (Choice, "yn#aq", Answer::Choice(text("#"), Some(0)), Code::InvalidResponse),
+        (Item, "ab", Answer::Item(text("Z"), None), Code::InvalidResponse),
+        (Item, "ab", Answer::Item(text("-"), None), Code::InvalidResponse),
+        (Item, "ab", Answer::Item(text(","), None), Code::InvalidResponse),
+        (More, "", Answer::Item(text("d"), None), Code::WrongPending),
+        (More, "d", Answer::Item(text("a"), None), Code::InvalidResponse),
+        (More, "d", Answer::Item(text("d"), Some(2)), Code::InvalidResponse),
         (Item, "ab", Answer::Item(text("ab"), None), Code::InvalidResponse),
         (Item, "ab", Answer::Item(text("5"), None), Code::InvalidResponse),
         (Item, "ab", Answer::Item(text("ESC"), None), Code::InvalidResponse),
-        (Choice, "yn", Answer::Choice(text("q")), Code::InvalidResponse),
+        (Choice, "yn", Answer::Choice(text("q"), None), Code::InvalidResponse),
         (Text, "", Answer::Text(text("123456789")), Code::InvalidResponse),
         (Text, "", Answer::Text(text("é")), Code::InvalidResponse),
         (Text, "", Answer::Text(text("a\n")), Code::InvalidResponse),
@@ -104,7 +128,9 @@ fn answers_that_do_not_fit_are_refused() {
 #[test]
 fn a_number_pad_has_digits_for_directions_and_single_letters_that_mislead_are_refused() {
     let keys = |word: &str, number_pad: bool| {
-        let segments = plan(&frame(PendingKind::Direction, "", ""), &Answer::Direction(word.to_owned()), number_pad);
+        let mut frame = frame(PendingKind::Direction, "", "");
+        frame.number_pad = number_pad;
+        let segments = plan(&frame, &Answer::Direction(word.to_owned()), number_pad);
         segments.map(|segments| segments[0].keys[0]).ok()
     };
     for (word, letter, digit) in

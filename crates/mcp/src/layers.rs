@@ -3,7 +3,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use wire::{COLUMNS, Frame, MAP_COLUMNS, MAP_ROWS, Menu, Message, Pending, PendingKind, ROWS, Stage, Window};
+use wire::{COLUMNS, Frame, MAP_COLUMNS, MAP_ROWS, Menu, Message, Pending, PendingKind, Pick, ROWS, Stage, Window};
 
 use crate::changes;
 use crate::failure::Failure;
@@ -168,8 +168,23 @@ pub(crate) fn pending(pending: &Pending) -> Value {
     })
 }
 
+/// What NetHack adds to the question for a place.
+const INSTRUCTIONS: &str = "(For instructions type a '?')";
+/// How what it says begins while a place is being chosen.
+const REMARKS: [&str; 9] = [
+    "Unknown direction",
+    "Can't find dungeon feature",
+    "Automatic description",
+    "Not limiting targets",
+    "Limiting targets",
+    "Using a menu",
+    "Not using a menu",
+    "Skipping over",
+    "Not skipping over",
+];
+
 /// What the game waits for in this frame. Where it is a place on the map, the engine tells what for; the question itself
-/// stands on the screen's top line.
+/// stands on the screen's top line when it has just been put. Later, that line describes what the cursor is on.
 pub(crate) fn pending_of(frame: &Frame) -> Value {
     let Some(waits) = &frame.pending else {
         return Value::Null;
@@ -177,9 +192,10 @@ pub(crate) fn pending_of(frame: &Frame) -> Value {
     let mut value = pending(waits);
     if waits.kind == PendingKind::Position && !waits.prompt.is_empty() {
         let top = frame.screen.row(0);
-        let top = top.trim();
-        let asked = if top.is_empty() { format!("where is {}?", waits.prompt) } else { top.to_owned() };
-        value["prompt"] = json!(asked);
+        let top = top.trim().trim_end_matches(INSTRUCTIONS).trim();
+        let is_question = !frame.messages.is_empty() && !REMARKS.iter().any(|remark| top.starts_with(remark));
+        let question = (is_question && !top.is_empty()).then(|| top.to_owned());
+        value["prompt"] = json!(question.unwrap_or_else(|| format!("where is {}?", waits.prompt)));
         value["goal"] = json!(waits.prompt);
     }
     value
@@ -279,8 +295,8 @@ fn menu(menu: &Menu, want: &Want) -> Value {
             "accelerator": entry.accelerator,
             "group": entry.group,
             "text": entry.text,
-            "selectable": entry.selectable,
-            "selected": entry.selectable.then_some(entry.selected),
+            "selectable": entry.selectable && menu.pick != Pick::None,
+            "selected": (entry.selectable && menu.pick != Pick::None).then_some(entry.selected),
             "count": entry.count,
             "page": (menu.pages > 1).then_some(entry.page),
         })
@@ -366,10 +382,20 @@ mod tests {
             capacity: None,
             typed: String::new(),
         });
+        let text = "whatever was said".to_owned();
+        frame.messages.push(Message { id: 1, turn: 1, text, shown: true });
         assert_eq!(pending_of(&frame)["prompt"], json!("Pick an object."));
         assert_eq!(pending_of(&frame)["goal"], json!("an unknown object"));
-        frame.screen = wire::Screen::default();
-        assert_eq!(pending_of(&frame)["prompt"], json!("where is an unknown object?"));
+        let asked = |top: &str, frame: &Frame| {
+            let screen = frame_with(&[(0, 0, top)]).screen;
+            pending_of(&Frame { screen, ..frame.clone() })["prompt"].clone()
+        };
+        let fallback = json!("where is an unknown object?");
+        assert_eq!(asked("Where to?  (For instructions type a '?')", &frame), json!("Where to?"));
+        assert_eq!(asked("(For instructions type a '?')", &frame), fallback);
+        assert_eq!(asked("Can't find dungeon feature '_'.", &frame), fallback);
+        frame.messages.clear();
+        assert_eq!(asked("staircase down", &frame), fallback, "the cursor moved");
     }
 
     #[test]

@@ -66,6 +66,7 @@ impl ToolArguments for SelectMenu {
             (None, Some(true)) => None,
             _ => return Err(Failure::argument("selections", "give exactly one of `selections` and `cancel: true`")),
         };
+        let is_left = picks.is_none();
         let machine = session.machine(self.machine.as_deref())?;
         let snapshot = session.ready(machine, self.revision)?;
         let keys = plan_menu(&snapshot.frame, picks).map_err(|failure| explain(session, &snapshot, failure))?;
@@ -73,11 +74,11 @@ impl ToolArguments for SelectMenu {
         let batch = guarded(segments.collect());
         let want = want_since(session, self.layers, machine, self.revision);
         let run = send(session, call, machine, self.revision, &batch, Urgency::Interactive)?;
-        // The same title on another menu is another menu; the same entries are still this one.
+        // ESC may only have taken a count back. The same title on another menu is another menu.
         let entries = |frame: &Frame| frame.menu.as_ref().map(|menu| (menu.title.clone(), menu.entries.len()));
-        let open = run.snapshot.pending_kind() == Some(PendingKind::Menu)
-            && entries(&run.snapshot.frame) == entries(&snapshot.frame)
-            && run.keys_used < batch.len();
+        let open = is_left
+            && run.snapshot.pending_kind() == Some(PendingKind::Menu)
+            && entries(&run.snapshot.frame) == entries(&snapshot.frame);
         let keys = keys_of(&batch);
         Ok(told(reply::report(session, &run, &keys, &want), &keys, !open && run.keys_used == batch.len()))
     }
@@ -93,7 +94,7 @@ fn plan_menu(frame: &Frame, picks: Option<Vec<Pick>>) -> Result<Vec<Key>, Failur
         ));
     };
     let Some(picks) = picks else {
-        return Ok(vec![Key::ESC]);
+        return Ok(answer::escape(frame, PendingKind::Menu));
     };
     if picks.len() > open.entries.len() {
         let message = format!("{} selections for {} entries", picks.len(), open.entries.len());
@@ -152,7 +153,7 @@ pub(crate) struct Respond {
     acknowledge: Option<bool>,
     /// True at any prompt: ESC.
     cancel: Option<bool>,
-    /// With command or item: how often, or how many.
+    /// With command or item, or choice "#": how often, or how many.
     #[schemars(range(min = 1, max = 32767))]
     count: Option<u64>,
     /// What to show, as in observe.
@@ -167,7 +168,7 @@ impl ToolArguments for Respond {
     const NAME: &'static str = "respond";
     const TITLE: &'static str = "Answer a prompt";
     const TEXT: &'static str = "Answers what the game waits for (pending.kind) by its meaning: give exactly one answer \
-        (count goes with command and item; menus have select_menu). An answer for another kind of prompt is refused \
+        (count goes with command, item and choice; menus have select_menu). An answer for another kind of prompt is refused \
         (WRONG_PENDING), one that the prompt doesn't take too (INVALID_RESPONSE), and nothing happens. acknowledge goes \
         past one --More--, closes a menu with nothing to pick, or closes a whole text at once: window.lines has the \
         lines of all its pages before (window.whole), and read tells how many were closed. Where whole is false it goes \
@@ -194,7 +195,7 @@ impl ToolArguments for Respond {
         let is_read = answer == Answer::Acknowledge;
         let Done { run, keys, interrupted, .. } = done;
         let run = run.ok_or_else(|| Failure::new(Code::InvalidResponse, "there was nothing to send"))?;
-        let answered = run.keys_used == keys.len();
+        let answered = run.keys_used == keys.len() && !still_asked(&snapshot.frame, &run);
         let reply = told(reply::report(session, &run, &keys, &want), &keys, answered);
         let read = is_read.then(|| snapshot.frame.window.as_ref()).flatten();
         let read = read.map(|window| json!({"lines": window.lines.len(), "keys": keys.len()}));
@@ -208,13 +209,13 @@ impl Respond {
         let count = self.count;
         let flag = |given: Option<bool>, answer: Answer| given.unwrap_or(false).then_some(answer);
         let place = |place: Place| Answer::Position(Cursor { row: place.row, column: place.column });
-        let takes_count = self.command.is_some() || self.item.is_some();
+        let takes_count = self.command.is_some() || self.item.is_some() || self.choice.is_some();
         let given: Vec<Answer> = [
             self.command.take().map(|key| Answer::Command(key, count)),
             self.extended.take().map(Answer::Extended),
             self.direction.take().map(Answer::Direction),
             self.item.take().map(|letter| Answer::Item(letter, count)),
-            self.choice.take().map(Answer::Choice),
+            self.choice.take().map(|letter| Answer::Choice(letter, count)),
             self.text.take().map(Answer::Text),
             self.position.take().map(place),
             flag(self.acknowledge, Answer::Acknowledge),
@@ -225,7 +226,7 @@ impl Respond {
         .collect();
         match <[Answer; 1]>::try_from(given) {
             Ok([_]) if count.is_some() && !takes_count => {
-                Err(Failure::argument("count", "`count` goes with `command` or `item` only"))
+                Err(Failure::argument("count", "`count` goes with `command`, `item` or `choice` only"))
             }
             Ok([answer]) => Ok(answer),
             Err(given) => Err(Failure::argument(
@@ -237,6 +238,38 @@ impl Respond {
                 ),
             )),
         }
+    }
+}
+
+/// What the game says before it asks for an item again.
+const NO_SUCH_ITEM: [&str; 4] = [
+    "You don't have that",
+    "No count allowed with this command",
+    "You can only throw one item",
+    "You don't have that many",
+];
+
+/// Whether the game has read an answer and still asks what it asked before.
+fn still_asked(before: &Frame, run: &RunReport) -> bool {
+    let after = &run.snapshot.frame;
+    let (Some(asked), Some(asks)) = (&before.pending, &after.pending) else {
+        return false;
+    };
+    if asked.kind == PendingKind::Item && asks.kind == PendingKind::More {
+        let said = run.messages.last().map_or("", |message| message.text.as_str());
+        return NO_SUCH_ITEM.iter().any(|text| said.starts_with(text));
+    }
+    if (asked.kind, &asked.prompt) != (asks.kind, &asks.prompt) {
+        return false;
+    }
+    match asked.kind {
+        PendingKind::Item | PendingKind::Text | PendingKind::Direction => true,
+        // With an earlier message in its place on the screen, a question takes any key for bringing it back.
+        PendingKind::Choice => {
+            let beginning: String = asked.prompt.chars().take(wire::COLUMNS / 2).collect();
+            run.messages.is_empty() && !before.screen.row(0).starts_with(&beginning)
+        }
+        _ => false,
     }
 }
 

@@ -70,7 +70,7 @@ const PENDING: &[Field] = &[
     ("kind", Kind::Text, "A word of run's expect."),
     ("prompt", Kind::Text, ""),
     ("goal", Kind::Text, "At a position: what it is for."),
-    ("answers", Kind::Text, "One character each: what a choice takes, which items are suggested."),
+    ("answers", Kind::Text, "One character each: what a choice takes, suggested items, keys that move."),
     ("default", Kind::Text, ""),
     ("capacity", Kind::Integer, "Bytes of text it takes."),
     ("typed", Kind::Text, ""),

@@ -160,12 +160,7 @@ pub fn accepts(pending: &Pending, key: Key, expected: bool) -> bool {
         PendingKind::Command | PendingKind::Key => true,
         PendingKind::Count => byte != 0,
         // Without a prompt it is the rest of a command that began with a prefix, as in `Fh` or `m,`.
-        PendingKind::Direction => {
-            escape
-                || pending.prompt.is_empty()
-                || (expected && byte.is_ascii_digit())
-                || b"hjklyubnHJKLYUBN.s<>".contains(&byte)
-        }
+        PendingKind::Direction => escape || pending.prompt.is_empty() || is_direction(pending, byte, expected),
         PendingKind::Item => {
             escape
                 || b"?*,$-".contains(&byte)
@@ -174,15 +169,30 @@ pub fn accepts(pending: &Pending, key: Key, expected: bool) -> bool {
         }
         PendingKind::Position => escape || (0x20..0x7f).contains(&byte),
         PendingKind::Extended => escape || key == Key::ENTER || byte == 8 || (0x20..0x80).contains(&byte),
-        PendingKind::More | PendingKind::Window => {
-            escape || matches!(byte, b'\r' | b'\n' | b' ') || (expected && pending.kind == PendingKind::Window)
-        }
-        PendingKind::Choice => {
-            escape || (expected && (pending.answers.is_empty() || pending.answers.contains(char::from(byte))))
-        }
+        PendingKind::More => escape || is_read(byte) || pending.answers.contains(char::from(byte)),
+        PendingKind::Window => escape || is_read(byte) || expected,
+        PendingKind::Choice => escape || (expected && is_choice(pending, byte)),
         PendingKind::Text => escape || (expected && byte != 0),
         PendingKind::Menu => escape || expected,
     }
+}
+
+fn is_read(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n' | b' ')
+}
+
+/// A ROM that doesn't say which keys are directions has the usual ones, or digits.
+fn is_direction(pending: &Pending, byte: u8, expected: bool) -> bool {
+    if pending.answers.is_empty() {
+        return (expected && byte.is_ascii_digit()) || b"hjklyubn.s<>".contains(&byte);
+    }
+    pending.answers.contains(char::from(byte))
+}
+
+/// Where `#` is an answer, a count is one: its digits, and ENTER after them.
+fn is_choice(pending: &Pending, byte: u8) -> bool {
+    let counts = pending.answers.contains('#') && (byte.is_ascii_digit() || matches!(byte, b'\r' | 0x08));
+    counts || pending.answers.is_empty() || pending.answers.contains(char::from(byte))
 }
 
 #[cfg(test)]
@@ -211,14 +221,11 @@ mod tests {
             (PendingKind::Choice, "Really attack?", "yn", "", "ny"),
             (PendingKind::Text, "Call it:", "", "", all.as_str()),
             (PendingKind::Menu, "", "", "", all.as_str()),
+            (PendingKind::Choice, "Drop your dart?", "yn#aq", "", "#0123456789anqy"),
             (PendingKind::More, "", "", " ", " "),
-            (
-                PendingKind::Direction,
-                "In what direction?",
-                "",
-                ".<>BHJKLNUYbhjklnsuy",
-                ".0123456789<>BHJKLNUYbhjklnsuy",
-            ),
+            (PendingKind::More, "", "d", " d", " d"),
+            (PendingKind::Direction, "In what direction?", "", ".<>bhjklnsuy", ".0123456789<>bhjklnsuy"),
+            (PendingKind::Direction, "In what direction?", "47896321><.s", ".12346789<>s", ".12346789<>s"),
             (PendingKind::Direction, "", "", all.as_str(), all.as_str()),
         ] {
             assert_eq!(taken(kind, prompt, answers, false), unexpected, "{kind}");

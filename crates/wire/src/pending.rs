@@ -9,10 +9,12 @@ pub struct Pending {
     pub stage: Stage,
     /// The question as the game put it; empty where it asks nothing.
     pub prompt: String,
-    /// The keys that the question names as answers, one character each: the choices of a yes/no question, the item
-    /// letters that it suggests. Empty where it names none.
+    /// The keys that the question names as answers, one character each: the choices of a yes/no question (`#` there
+    /// stands for a count too), the item letters that it suggests, the letter that picks a menu's only entry at a
+    /// `--More--`. Of a direction or a position, the keys that move: west and on clockwise to southwest, then down and
+    /// up, then those for oneself. Empty where it names none.
     pub answers: String,
-    /// What ENTER or ESC would answer, where the game has a default.
+    /// What ENTER or SPACE would answer, where the game has a default; ESC answers `q` or else `n` where it can.
     pub default: Option<char>,
     /// How many bytes of text it takes in all.
     pub capacity: Option<u16>,
