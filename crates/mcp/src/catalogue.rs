@@ -35,7 +35,7 @@ pub(crate) fn tools() -> Vec<Tool> {
 }
 
 /// What an agent reads before its first call.
-const INSTRUCTIONS: &str = "\
+pub(crate) const INSTRUCTIONS: &str = "\
 This server plays the real NetHack 3.6.7 as a deterministic machine that can be forked and replayed.
 
 Begin with new_game (or observe, if info shows a game). Every result about a machine has `revision`: give the newest one \
