@@ -99,7 +99,8 @@ mod tests {
             let (ours, _theirs) = tokio::io::duplex(16);
             let tells = Arc::new(Mutex::new(Vec::new()));
             let told = Arc::clone(&tells);
-            let mut patient = Patient::new(ours, Duration::from_millis(20), move |waits| told.lock().unwrap().push(waits));
+            let mut patient =
+                Patient::new(ours, Duration::from_millis(20), move |waits| told.lock().unwrap().push(waits));
             let error = patient.write_all(&[0; 64]).await.unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::TimedOut);
             assert_eq!(*tells.lock().unwrap(), [true]);

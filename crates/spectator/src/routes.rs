@@ -185,11 +185,7 @@ fn tagged(headers: &HeaderMap, etag: &str, body: impl FnOnce() -> Bytes) -> Resp
     response
 }
 
-async fn events(
-    State(shared): State<Shared>,
-    Extension(guest): Extension<Guest>,
-    Path(id): Path<String>,
-) -> Response {
+async fn events(State(shared): State<Shared>, Extension(guest): Extension<Guest>, Path(id): Path<String>) -> Response {
     if !is_id(&id) {
         return unknown();
     }

@@ -65,12 +65,7 @@ impl Now {
 }
 
 impl Film {
-    pub(super) fn new(
-        lab: Lab,
-        title: String,
-        recording: Recording,
-        stop: Arc<AtomicBool>,
-    ) -> anyhow::Result<Self> {
+    pub(super) fn new(lab: Lab, title: String, recording: Recording, stop: Arc<AtomicBool>) -> anyhow::Result<Self> {
         let now = Now::of(&lab, recording, 1, 1)?;
         let found = Mutex::new(Found::nothing(1, now.movie.boundary().0));
         Ok(Self { lab, title, stop, now: Mutex::new(now), changed: Condvar::new(), found })

@@ -198,7 +198,9 @@ fn another_movie_in_the_file_is_another_game_from_its_own_power_on() {
     let file = bed.path("watched.movie");
     // In place, as another file under the name, and where less of the old one was there first.
     let ways: [fn(&Path, &Path); 3] = [
-        |from, to| drop(std::fs::copy(from, to).expect("copied")),
+        |from, to| {
+            std::fs::copy(from, to).expect("copied");
+        },
         |from, to| {
             let beside = to.with_extension("beside");
             std::fs::copy(from, &beside).expect("copied");
@@ -218,7 +220,8 @@ fn another_movie_in_the_file_is_another_game_from_its_own_power_on() {
         let (next, last) = if way % 2 == 0 { (&two, inputs(&bed, &two)) } else { (&one, inputs(&bed, &one)) };
         replace(next, &file);
         let before = games.last().cloned();
-        state = watcher.state("the other", |state| Some(&state["game"]) != before.as_ref() && state["boundary"] == last);
+        state =
+            watcher.state("the other", |state| Some(&state["game"]) != before.as_ref() && state["boundary"] == last);
         assert!(!games.contains(&state["game"]), "way {way}: {state}");
         assert!(state["notice"].as_str().is_some_and(|text| text.contains("replaced")), "way {way}: {state}");
         assert_eq!((rows(&state), &state["failure"]), (shown(&bed, next, last), &Value::Null), "way {way}");
