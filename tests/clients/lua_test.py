@@ -118,6 +118,10 @@ def peak_kib(pid):
         return 0
 
 
+def typed(text):
+    return ["ENTER" if key == "\n" else key for key in text]
+
+
 def play(server, keys, revision):
     report = server.checked("run", text=keys, revision=revision, force=True)
     return report["revision"]
@@ -211,7 +215,7 @@ def test_prompts(server, revision):
     """Asking a machine that waits for text sends nothing into it."""
     for keys, kind in [("#name\nb", None), ("C", None), ("i", "menu"), ("Q", None), ("r", None), (";", "position")]:
         fork = server.checked("fork_create")["forks"][0]
-        fork = server.checked("fork_run", fork=fork["machine"], revision=fork["revision"], text=keys, force=True)
+        fork = server.checked("fork_run", fork=fork["id"], revision=fork["revision"], keys=typed(keys), force=True)
         name, digest = fork["machine"], server.digest(fork["machine"])
         told = server.lua("return {nh.pending.kind, nh.map.covered or false, #nh.inventory}", machine=name)
         waits = fork["pending"]["kind"]
@@ -280,9 +284,10 @@ def test_over(program):
         server.initialize()
         check.code("without a game", server.call("lua_eval", source="1"), "NO_GAME")
         game = server.begin()
-        report = server.checked("run", revision=game["revision"], text="#quit\nyq", force=True)
+        report = server.checked("run", revision=game["revision"], keys=typed("#quit\ny") + ["ESC"] * 9, force=True)
         over = server.lua("return nh.ended")
-        check("an end is seen", report.get("ended") is None or over["value"]["kind"] == report["ended"]["kind"], (report, over))
+        check("an end is seen", report["state"] == "ended" and over.get("value", {}).get("kind") == "quit", (report, over))
+        check("and what led to it", server.lua("nh.frames(200)[1].pending.kind").get("value") == "command")
 
 
 def main():

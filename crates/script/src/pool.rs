@@ -47,11 +47,9 @@ impl Pool {
         }
         held.running += 1;
         // From here on the lease's end gives the turn back.
+        held.warm.retain(|process| !process.is_gone());
         let mut lease = Lease { pool: Arc::clone(self), process: held.warm.pop(), is_well: false };
         drop(held);
-        if lease.process.as_ref().is_some_and(Process::is_gone) {
-            lease.process = None;
-        }
         if lease.process.is_none() {
             lease.process = Some(self.start()?);
         }

