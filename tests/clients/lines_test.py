@@ -279,9 +279,6 @@ def keeping(lab, directory):
 
 def scored(lab):
     lines = [{"text": "s" * (index + 1)} for index in range(6)]
-    if "lua_eval" not in lab.shapes.validators:
-        lab.refused("try_lines", "DISABLED", None, lines=lines, score="nh.boundary")
-        return
     start = lab("observe")["boundary"]
     found = lab("try_lines", lines=lines, score="nh.boundary % 4", keep=2)
     scores = [(start + index + 1) % 4 for index in range(6)]
@@ -303,8 +300,12 @@ def scored(lab):
     check("samples are spread", spread["min"] <= spread["q10"] <= spread["q50"] <= spread["q90"] <= spread["max"] <= start + 6, sampled)
     many = lab("try_lines", lines=[{"text": "s"}] * 2_000, score="nh.turn")
     check("2,000 lines are scored", len(many["best"]) == 10 and "score_error" not in many["lines"][0], many)
-    for source in ["nh.", "while true do end"]:
-        lab.refused("try_lines", "SCRIPT_FAILED", None, lines=lines, score=source)
+    before = lab("info")["store"]
+    for source in ["nh.", "while true do end", "local t = {} while true do t[#t + 1] = ('x'):rep(9e6) end"]:
+        began = time.monotonic()
+        lab.refused("try_lines", "SCRIPT_FAILED", None, lines=lines * 600, score=source, keep=3)
+        check("a script that is none is refused soon", time.monotonic() - began < 10, time.monotonic() - began)
+    check("and nothing is kept", lab("info")["store"] == before)
 
 
 def paging(lab):
@@ -360,6 +361,7 @@ def refusals(lab):
         ("INVALID_ARGUMENT", "keep", {"lines": [line], "keep": 257}),
         ("INVALID_ARGUMENT", "keep", {"lines": [line], "keep": 1, "samples": 2}),
         ("INVALID_ARGUMENT", "score", {"lines": [line], "score": ""}),
+        ("LIMIT_EXCEEDED", "score", {"lines": [line], "score": "-" * 65_537}),
         ("INVALID_ARGUMENT", "limit", {"lines": [line], "limit": 1_001}),
         ("INVALID_ARGUMENT", "tried", {"tried": "t999"}),
         ("INVALID_ARGUMENT", "lines", {"tried": "t1", "lines": [line]}),

@@ -266,8 +266,12 @@ pub(crate) fn drawn_seed() -> Result<Seed, Failure> {
 }
 
 /// What a call tells that makes a machine anew.
-pub(crate) const BEGUN: &[&[Field]] =
-    &[STANDING, LAYERS, &[("power_on", Kind::Object, "All that fixes this game; new_game takes it again."), FAIR], RUNNING];
+pub(crate) const BEGUN: &[&[Field]] = &[
+    STANDING,
+    LAYERS,
+    &[("power_on", Kind::Object, "All that fixes this game; new_game takes it again."), FAIR],
+    RUNNING,
+];
 
 /// A machine that a call has made anew.
 pub(crate) fn begun(session: &Session, call: &Call<'_>, snapshot: &Snapshot) -> Reply {

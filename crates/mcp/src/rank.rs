@@ -1,45 +1,48 @@
 //! What lines are worth.
 
-use wire::{Boundary, Ended, Frame};
+use script::{SOURCE_BYTES_MAX, ScriptLimits, Seen};
 
 use crate::failure::{Code, Failure};
+use crate::reply::Call;
 use crate::session::Session;
 
-/// Where a line has led to.
-#[expect(dead_code, reason = "what a script is shown")]
-pub(crate) struct Seen<'a> {
-    pub(crate) boundary: Boundary,
-    pub(crate) frame: &'a Frame,
-    pub(crate) ended: Option<&'a Ended>,
-}
+/// How many frames are scored before the call is asked whether it is to stop.
+const FRAMES: usize = 256;
 
 /// The worth of each, or why it has none.
 pub(crate) type Scores = Vec<Result<f64, String>>;
 
-/// The longest source of a score, in bytes.
-const SOURCE_BYTES_MAX: usize = 64 << 10;
-
 /// Refuses a source that can't be one.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT`.
+/// `INVALID_ARGUMENT`, `LIMIT_EXCEEDED`.
 pub(crate) fn check(source: &str) -> Result<(), Failure> {
-    if source.is_empty() || source.len() > SOURCE_BYTES_MAX {
-        let given = source.len();
-        return Err(Failure::argument(
-            "score",
-            format!("argument `score` has {given} bytes: give 1 to {SOURCE_BYTES_MAX}"),
-        ));
+    if source.trim().is_empty() {
+        let message = "argument `score` is empty: give a Lua expression or chunk, as in \"nh.status.hp\"";
+        return Err(Failure::argument("score", message));
+    }
+    if source.len() > SOURCE_BYTES_MAX {
+        let message = format!("argument `score` has {} bytes: give at most {SOURCE_BYTES_MAX}", source.len());
+        let failure = Failure::new(Code::LimitExceeded, message);
+        return Err(failure.with("field", "score").with("limit", SOURCE_BYTES_MAX));
     }
     Ok(())
 }
 
-/// Has a script say what each frame is worth.
+/// Has a script say what each frame is worth; one that has begun to be scored when the call is cancelled is the last.
 ///
 /// # Errors
-/// `DISABLED`, as long as the server has no scripts.
-pub(crate) fn scores(_: &Session, _: &str, _: &[Seen<'_>]) -> Result<Scores, Failure> {
-    Err(Failure::new(Code::Disabled, "this server has no scripts: leave `score` out"))
+/// `SCRIPT_FAILED`: no script, or a limit that was reached.
+pub(crate) fn scores(session: &Session, call: &Call<'_>, source: &str, seen: &[Seen<'_>]) -> Result<Scores, Failure> {
+    let mut scores = Vec::with_capacity(seen.len());
+    for some in seen.chunks(FRAMES) {
+        if call.cancel.is_cancelled() {
+            break;
+        }
+        let told = session.scripts.score(source, some, &ScriptLimits::default());
+        scores.extend(told.map_err(Failure::from_script)?);
+    }
+    Ok(scores)
 }
 
 /// A few numbers that say how many are spread.

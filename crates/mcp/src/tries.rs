@@ -49,7 +49,7 @@ pub(crate) struct TryLines {
     /// Try each line so often, under other luck each time; the n-th time has the same luck in all lines.
     #[schemars(range(min = 1, max = 1000))]
     samples: Option<u64>,
-    /// A Lua expression or chunk that gives a line's worth as a number, as in "nh.status.hp".
+    /// A Lua expression or chunk, as of lua_eval, that gives a line's worth by its last frame, as in "nh.status.hp".
     score: Option<String>,
     /// Keep so many of the best lines as forks. Without score only where it is all of them.
     #[schemars(range(min = 1, max = 256))]

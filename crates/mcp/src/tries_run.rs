@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use lab::{Control, Luck, Progress, State, Tried, Try, Urgency};
+use script::Seen;
 use serde_json::{Map, Value, json};
 use wire::{Batch, Boundary, Frame};
 
 use crate::failure::{Code, Failure};
-use crate::rank::{self, Seen};
+use crate::rank;
 use crate::reply::Call;
 use crate::session::Session;
 use crate::stops::Stops;
@@ -33,6 +34,11 @@ pub(crate) fn run(session: &Session, call: &Call<'_>, order: Order) -> Result<Ar
     let failed = |error| session.failure(error, Some(order.from));
     let state = session.lab.state(order.from).map_err(failed)?;
     let before = session.lab.look(&state).map_err(failed)?;
+    if let Some(source) = &order.score {
+        // What is no script, or too much for one frame, is refused before anything is tried.
+        let seen = Seen { boundary: state.boundary(), frame: &before, ended: None };
+        rank::scores(session, call, source, &[seen])?;
+    }
     let tries = tries_of(&order, &state)?;
     let mut done = Vec::with_capacity(tries.len());
     for (index, slice) in tries.chunks(SLICE).enumerate() {
@@ -86,7 +92,7 @@ fn try_slice(
     let results = session.lab.try_lines(slice, &control);
     let results = results.map_err(|error| session.failure(error, Some(order.from)))?;
     let mut scores = match &order.score {
-        Some(source) if !call.cancel.is_cancelled() => scores(session, source, slice, &results)?,
+        Some(source) => scores((session, call), source, slice, &results)?,
         _ => results.iter().map(|_| None).collect(),
     };
     let samples = order.samples.unwrap_or(1);
@@ -101,7 +107,7 @@ fn try_slice(
 
 /// The scores of those that have a frame.
 fn scores(
-    session: &Session,
+    (session, call): (&Session, &Call<'_>),
     source: &str,
     slice: &[Try],
     results: &[Tried],
@@ -116,7 +122,7 @@ fn scores(
             Some(Seen { boundary, frame: frame.as_ref()?, ended: tried.ended.as_ref() })
         })
         .collect();
-    let mut scores = rank::scores(session, source, &seen)?.into_iter();
+    let mut scores = rank::scores(session, call, source, &seen)?.into_iter();
     Ok(frames.iter().map(|frame| frame.as_ref().and_then(|_| scores.next())).collect())
 }
 
