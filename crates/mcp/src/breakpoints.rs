@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::arguments::{KindArgument, Nothing};
+use crate::arguments::{self, KindArgument, Nothing};
 use crate::condition::{Condition, Hunger};
 use crate::failure::{Code, Failure};
 use crate::reply::{Call, RUNNING, Reply};
@@ -46,9 +46,21 @@ impl Breakpoints {
         Ok(self.last)
     }
 
-    /// Removes the one of this name; false where there is none.
-    pub(crate) fn remove(&mut self, name: &str) -> bool {
-        number(name).is_some_and(|number| self.standing.remove(&number).is_some())
+    /// Removes the one of this name, if there is one.
+    pub(crate) fn remove(&mut self, name: &str) -> Option<(u64, Breakpoint)> {
+        self.standing.remove_entry(&number(name)?)
+    }
+
+    /// Puts one back that was removed.
+    fn put_back(&mut self, number: u64, breakpoint: Breakpoint) {
+        self.standing.insert(number, breakpoint);
+    }
+
+    /// Takes in those of a server before this one. Numbers up to `last` are not given again.
+    fn restore(&mut self, last: u64, standing: BTreeMap<u64, Breakpoint>) {
+        let numbers = standing.keys().copied().max().unwrap_or(0);
+        self.last = self.last.max(last).max(numbers);
+        self.standing.extend(standing.into_iter().take(BREAKPOINTS_MAX));
     }
 
     /// Those that hold for a machine, oldest first.
@@ -116,6 +128,7 @@ impl ToolArguments for BreakpointAdd {
         let breakpoint = Breakpoint { condition, machine };
         let number = session.breakpoints().add(breakpoint.clone())?;
         let row = row(session, number, &breakpoint);
+        keep(session).inspect_err(|_| drop(session.breakpoints().remove(&format!("b{number}"))))?;
         Ok(Reply::default().with("breakpoint", row).with("breakpoints", session.breakpoints().count()))
     }
 }
@@ -144,13 +157,13 @@ impl ToolArguments for BreakpointRemove {
         &[&[("removed", Kind::Text, ""), ("breakpoints", Kind::Integer, "")], RUNNING];
 
     fn call(self, session: &Session, _: &Call<'_>) -> Result<Reply, Failure> {
-        let mut breakpoints = session.breakpoints();
-        if !breakpoints.remove(&self.id) {
+        let Some((number, removed)) = session.breakpoints().remove(&self.id) else {
             let id: String = self.id.chars().take(40).collect();
             let message = format!("there is no breakpoint {id:?}: breakpoint_list names those that stand");
             return Err(Failure::argument("id", message));
-        }
-        Ok(Reply::default().with("removed", self.id).with("breakpoints", breakpoints.count()))
+        };
+        keep(session).inspect_err(|_| session.breakpoints().put_back(number, removed))?;
+        Ok(Reply::default().with("removed", self.id).with("breakpoints", session.breakpoints().count()))
     }
 }
 
@@ -167,11 +180,44 @@ impl ToolArguments for BreakpointList {
     const RESULT: &'static [&'static [Field]] = &[&[("breakpoints", Kind::Objects, "")]];
 
     fn call(self, session: &Session, _: &Call<'_>) -> Result<Reply, Failure> {
-        let standing: Vec<(u64, Breakpoint)> =
-            session.breakpoints().all().map(|(number, breakpoint)| (number, breakpoint.clone())).collect();
-        let rows: Vec<Value> = standing.iter().map(|(number, breakpoint)| row(session, *number, breakpoint)).collect();
-        Ok(Reply::default().with("breakpoints", rows))
+        Ok(Reply::default().with("breakpoints", rows(session)))
     }
+}
+
+fn rows(session: &Session) -> Vec<Value> {
+    let standing: Vec<(u64, Breakpoint)> =
+        session.breakpoints().all().map(|(number, breakpoint)| (number, breakpoint.clone())).collect();
+    standing.iter().map(|(number, breakpoint)| row(session, *number, breakpoint)).collect()
+}
+
+/// The name of the note that keeps them for a server after this one.
+const NOTE: &str = "breakpoints";
+
+/// Keeps those that stand.
+fn keep(session: &Session) -> Result<(), Failure> {
+    let last = session.breakpoints().last;
+    session.keep_note(NOTE, &json!({"last": last, "standing": rows(session)}))
+}
+
+/// Brings back those that a server before this one has kept. One whose machine is no more is left out.
+pub(crate) fn restore(session: &Session) {
+    let Some(note) = session.note(NOTE) else { return };
+    let last = note.get("last").and_then(Value::as_u64).unwrap_or(0);
+    let kept = note.get("standing").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let standing = kept.iter().filter_map(|row| restored(session, row)).collect();
+    session.breakpoints().restore(last, standing);
+}
+
+fn restored(session: &Session, row: &Value) -> Option<(u64, Breakpoint)> {
+    let mut fields = row.as_object()?.clone();
+    fields.retain(|_, value| !value.is_null());
+    let number = number(fields.remove("id")?.as_str()?)?;
+    let machine = match fields.remove("machine") {
+        Some(name) => Some(session.machine(Some(name.as_str()?)).ok()?),
+        None => None,
+    };
+    let condition = arguments::read::<StopArgument>(fields).ok()?.condition("").ok()?;
+    Some((number, Breakpoint { condition, machine }))
 }
 
 #[cfg(test)]
@@ -186,9 +232,9 @@ mod tests {
         assert_eq!(breakpoints.add(on(None)).unwrap(), 1);
         assert_eq!(breakpoints.add(on(Some(4))).unwrap(), 2);
         for name in ["b0", "b02", "2", "b", "B2", "b+2", "b99999999999999999999"] {
-            assert!(!breakpoints.remove(name), "{name}");
+            assert!(breakpoints.remove(name).is_none(), "{name}");
         }
-        assert!(breakpoints.remove("b2") && !breakpoints.remove("b2"));
+        assert!(breakpoints.remove("b2").is_some() && breakpoints.remove("b2").is_none());
         assert_eq!(breakpoints.add(on(Some(5))).unwrap(), 3);
         let of = |machine| breakpoints.of_machine(MachineId(machine)).iter().map(|(id, _)| *id).collect::<Vec<_>>();
         assert_eq!((of(4), of(5)), (vec![1], vec![1, 3]));

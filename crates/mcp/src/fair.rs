@@ -1,10 +1,11 @@
 use std::sync::{Mutex, PoisonError};
 
-use lab::{Lifecycle, Snapshot};
+use lab::Snapshot;
 use serde_json::{Map, Value, json};
 use wire::PowerOn;
 
 use crate::failure::{Code, Failure};
+use crate::game::is_over;
 use crate::output::sha256;
 use crate::session::Session;
 
@@ -162,11 +163,6 @@ impl Session {
         }
         shown
     }
-}
-
-fn is_over(snapshot: &Snapshot) -> bool {
-    let over = matches!(snapshot.lifecycle, Lifecycle::Ended | Lifecycle::Aborted | Lifecycle::Failed);
-    over || snapshot.ended.is_some()
 }
 
 impl Sealed {

@@ -87,7 +87,11 @@ impl ToolArguments for ForkCreate {
         let made = session.lab.fork(from, self.boundary.map(Boundary), luck, count);
         let made = made.map_err(|error| session.failure(error, Some(from)))?;
         let boundary = made.first().map_or(0, |fork| fork.boundary.0);
-        let forks = named(session, &made)?;
+        let forks: Vec<Value> = named(session, &made)?
+            .iter()
+            .zip(&made)
+            .map(|(name, fork)| json!({"id": name, "revision": fork.revision.0}))
+            .collect();
         let seed = match luck {
             Luck::Same => Value::Null,
             Luck::Reseed { core, .. } => json!(core),
@@ -102,11 +106,11 @@ impl ToolArguments for ForkCreate {
 }
 
 /// Gives all new forks their names, or deletes all of them.
-fn named(session: &Session, made: &[Snapshot]) -> Result<Vec<Value>, Failure> {
-    let mut forks = Vec::with_capacity(made.len());
+pub(crate) fn named(session: &Session, made: &[Snapshot]) -> Result<Vec<String>, Failure> {
+    let mut names = Vec::with_capacity(made.len());
     for (index, fork) in made.iter().enumerate() {
         match session.add_fork(fork.machine) {
-            Ok(name) => forks.push(json!({"id": name, "revision": fork.revision.0})),
+            Ok(name) => names.push(name),
             Err(failure) => {
                 // Nobody knows of them; what can't be deleted stays without harm.
                 made.iter().take(index).for_each(|named| drop(session.delete_fork(named.machine)));
@@ -116,7 +120,7 @@ fn named(session: &Session, made: &[Snapshot]) -> Result<Vec<Value>, Failure> {
         }
         session.keep_frame(fork);
     }
-    Ok(forks)
+    Ok(names)
 }
 
 /// Refuses more forks than there may be.

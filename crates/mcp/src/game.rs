@@ -345,7 +345,8 @@ pub(crate) fn succeed(
     Ok(Succession { snapshot: replaced.snapshot, old_tip })
 }
 
-fn is_over(snapshot: &Snapshot) -> bool {
+/// Whether a game is over, in whichever way.
+pub(crate) fn is_over(snapshot: &Snapshot) -> bool {
     matches!(snapshot.lifecycle, Lifecycle::Ended | Lifecycle::Aborted | Lifecycle::Failed) || snapshot.ended.is_some()
 }
 

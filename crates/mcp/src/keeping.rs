@@ -3,6 +3,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use lab::{Control, LabError, Ledger, MachineId, Resumed, Urgency};
 use serde_json::{Map, Value, json};
 
+use crate::breakpoints;
 use crate::failure::{Failure, key_names};
 use crate::names::fork_name;
 use crate::session::Session;
@@ -120,6 +121,7 @@ impl Session {
         *self.ledger() = Some(reopened.ledger);
         self.resumed = Some(Value::Object(note));
         self.seal_again(&resumed.snapshot.power_on);
+        breakpoints::restore(self);
         Ok(())
     }
 

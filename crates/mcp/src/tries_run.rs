@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lab::{Control, Luck, Progress, State, Tried, Try, Urgency};
+use lab::{Control, Luck, Progress, Snapshot, State, Tried, Try, Urgency};
 use script::Seen;
 use serde_json::{Map, Value, json};
 use wire::{Batch, Boundary, Frame};
@@ -199,9 +199,9 @@ fn keep_best(session: &Session, order: &Order, done: &mut [Done], ranking: &[usi
             }
         }
     }
-    let named = kept.into_iter().map(|(index, fork)| {
-        let name = session.names().add_fork(fork.machine);
-        session.keep_frame(&fork);
+    let (lines, forks): (Vec<usize>, Vec<Snapshot>) = kept.into_iter().unzip();
+    let names = crate::forks::named(session, &forks)?;
+    let named = lines.into_iter().zip(forks).zip(names).map(|((index, fork), name)| {
         let score = score_of(done.get(index));
         if let Some(line) = done.get_mut(index) {
             line.row.fields.insert("fork".to_owned(), json!(name));

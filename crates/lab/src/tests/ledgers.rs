@@ -247,7 +247,7 @@ fn forks_of_an_old_game_go_on_beside_the_new_one() {
     }
     assert_eq!(lab.snapshot(reopened.forks.last().unwrap().1).unwrap().game, main.game);
     // A game that is begun while forks sleep takes them along too.
-    drop(lab);
+    drop((lab, reopened));
     let (lab, main, reopened) = reopen(folder.path());
     let next = lab.new_game(power_on(3), true).unwrap();
     let ledger = lab.begin_ledger(next.machine, reopened.last, &reopened.forks, Some(&reopened.ledger)).unwrap();
