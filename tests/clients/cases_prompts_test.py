@@ -121,8 +121,9 @@ async def p65_the_first_search_takes_a_turn():
                 begun = await walk.call("new_game", seed=str(seed), role=role)
                 revision = begun["revision"]
                 kind = begun["pending"]["kind"]
-                check(f"P65: {role} {seed}: nobody is asked who", kind in ("more", "command"), begun)
-                while begun["pending"]["kind"] == "more":
+                check(f"P65: {role} {seed}: nobody is asked who", kind in ("more", "window", "command"), begun)
+                # Who stands on several things is shown a list of them.
+                while begun["pending"]["kind"] in ("more", "window"):
                     begun = await walk.call("respond", revision=revision, acknowledge=True)
                     revision = begun["revision"]
                 check(f"P65: {role} {seed}: a command is waited for", begun["pending"] == {"kind": "command"}, begun)
@@ -131,14 +132,15 @@ async def p65_the_first_search_takes_a_turn():
                     # Who is fast, or rides, may act more than once in a turn, and may find something.
                     if first["turn"] > begun["turn"]:
                         break
-                    answer = {"acknowledge": True} if first["pending"]["kind"] == "more" else {"command": "s"}
+                    waits = first["pending"]["kind"]
+                    answer = {"acknowledge": True} if waits in ("more", "window") else {"command": "s"}
                     first = await walk.call("respond", revision=first["revision"], **answer)
                 check(f"P65: {role} {seed}: a turn passes", first["turn"] > begun["turn"], (begun, first))
                 await walk.call("quit_game")
-        for seed in range(SEEDS):
-            begun = await walk.call("new_game", seed=str(seed))
+        for seed, profile in [(seed, profile) for seed in range(SEEDS) for profile in ("default", "nle-1.3")]:
+            begun = await walk.call("new_game", seed=str(seed), profile=profile)
             kind = begun["pending"]["kind"]
-            check(f"P65: {seed}: nothing given, nothing asked", kind in ("more", "command"), begun)
+            check(f"P65: {profile} {seed}: nothing given, nothing asked", kind in ("more", "window", "command"), begun)
             await walk.call("quit_game")
 
 

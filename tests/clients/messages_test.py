@@ -141,10 +141,35 @@ async def one_role(game, role, number):
     return len(ids), matched
 
 
+async def too_many(game):
+    """More messages than one answer holds, and then more than are kept: each is there, or it is said that some are not."""
+    game.last = await game.call("new_game", seed="1", role="valkyrie")
+    content = await game.run([":"] * 200)
+    told = content["messages"]
+    check("what one answer leaves out is counted", content["messages_omitted"] + len(told) == 200, content)
+    some = await game.after(0)
+    ids = [message["id"] for message in some["messages"]]
+    check("and can be asked for", ids == list(range(1, 202)) and "messages_truncated" not in some, ids)
+    end = ids[-1]
+    for _ in range(30):
+        await game.run([":"] * 3_600)
+        end += 3_600
+    some = await game.after(end - 100)
+    ids = [message["id"] for message in some["messages"]]
+    check("the newest are there", ids == list(range(end - 99, end + 1)) and "messages_truncated" not in some, ids)
+    first = await game.after(0, limit=5)
+    ids = [message["id"] for message in first["messages"]]
+    check("older ones are there, or it is said that they are not",
+          (ids[0] == 1) != first.get("messages_truncated", False), (ids, first.get("messages_truncated")))
+    check("these are not", first.get("messages_truncated") is True, ids)
+    await game.call("quit_game")
+
+
 async def all_roles():
     parameters = StdioServerParameters(command=PROGRAM, args=["mcp"])
     async with Client(parameters) as client:
         game, said, matched = Game(client), 0, 0
+        await too_many(game)
         for number, role in enumerate(ROLES):
             count, same = await one_role(game, role, number)
             said, matched = said + count, matched + same
