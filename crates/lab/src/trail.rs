@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn what_was_given_up_is_passed_over() {
-        let (trail, store) = trail(1_000, 1);
+        let (mut trail, store) = trail(1_000, 1);
         let first = trail.before(Boundary(200)).unwrap();
         assert_eq!(first.at.0, first.last_message);
         assert_eq!(trail.prefix(first.at).0.last().unwrap().0, first.at);
@@ -123,7 +123,10 @@ mod tests {
         assert!(trail.before(Boundary(1_000)).is_some());
         while store.give_up_one() {}
         assert!(trail.before(Boundary(1_000)).is_none());
-        drop(first);
+        let end = Boundary(1_001);
+        trail.add(end, store.checkpoint(&first.state, 0), end);
+        assert_eq!(trail.0.len(), 1, "those that were given up go when another comes");
+        drop((first, trail));
         assert_eq!(store.usage().keyframes, 0);
     }
 }

@@ -78,7 +78,7 @@ pub(crate) fn a_refused_line_costs_no_other() {
 pub(crate) fn a_full_slot_ends_the_lines() {
     let (mut store, options) = with_store();
     // Room for a line or two beyond what one may need.
-    let mut worker = worker_with(WorkerOptions { output_bytes: (8 << 20) + 20_000, ..options });
+    let mut worker = worker_with(WorkerOptions { output_bytes: (8 << 20) + 4_096, ..options });
     let tasks = fan(&mut store, &mut worker, 20);
     let (mut done, mut rounds) = (0, 0);
     while done < tasks.len() {

@@ -69,3 +69,24 @@ impl Checkpoints {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_that_are_gone_do_not_wait_for_ever() {
+        let store = super::super::tests::plain_store(1);
+        let kept = store.put_keyframe(b"state", &[], 1).unwrap();
+        let checkpoints = Checkpoints::default();
+        let held: Vec<_> = (0..10).map(|number| checkpoints.add(Arc::clone(&kept), number)).collect();
+        for number in 0..10_000 {
+            drop(checkpoints.add(Arc::clone(&kept), number));
+        }
+        let waiting = checkpoints.queue().waiting.len();
+        assert!(waiting <= TIDY_AT_LEAST, "{waiting} wait");
+        assert!(held.iter().all(|checkpoint| checkpoint.kept().is_some()));
+        while checkpoints.give_up_one() {}
+        assert!(held.iter().all(|checkpoint| checkpoint.kept().is_none()));
+    }
+}

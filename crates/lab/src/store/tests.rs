@@ -27,6 +27,9 @@ impl StateMemory for Memory {
         if bytes.starts_with(b"broken") {
             return Err(CopyError::Broken("broken".to_owned()));
         }
+        if bytes.starts_with(b"full") {
+            return Err(CopyError::NoRoom);
+        }
         let mut memory = self.0.lock().unwrap();
         let (start, end) = (offset as usize, offset as usize + bytes.len());
         if memory.len() < end {
@@ -246,5 +249,31 @@ fn what_can_not_be_stored_leaves_nothing() {
     }
     let error = store.put_keyframe(&vec![1; 5 * PAGE as usize], &[b"file"], 0).unwrap_err();
     assert!(matches!(error, LabError::LimitExceeded { .. }), "{error}");
+    let error = store.put_keyframe(b"full", &[b"file"], 0).unwrap_err();
+    assert!(error.to_string().contains("disk"), "{error}");
     assert_eq!(store.usage(), before);
+}
+
+#[test]
+fn a_state_that_goes_leaves_its_successor_its_name() {
+    let store = store(4, 0);
+    let kept = store.put_keyframe(b"state", &[], 1).unwrap();
+    let (id, gone) = (kept.id(), Arc::downgrade(&kept));
+    let stored = store.store(b"state").unwrap();
+    // Its end waits for the index, in which another takes its place meanwhile.
+    let mut index = store.0.index();
+    let next = std::thread::scope(|scope| {
+        scope.spawn(move || drop(kept));
+        while gone.strong_count() > 0 {
+            std::thread::yield_now();
+        }
+        let next = Arc::new(Kept::new(id, stored, 1, Form::Keyframe(Box::default())));
+        index.states.insert(id, Arc::downgrade(&next));
+        index.keyframes += 1;
+        drop(index);
+        next
+    });
+    assert!(store.find(id).is_some_and(|found| Arc::ptr_eq(&found, &next)));
+    drop(next);
+    assert_eq!(store.usage(), Usage::default());
 }

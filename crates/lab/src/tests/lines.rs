@@ -97,7 +97,25 @@ fn a_line_that_kills_workers_is_named_and_harms_no_other() {
         assert_eq!(matches!(tried.stop, LineStop::Lost { .. }), killer, "line {index}: {:?}", tried.stop);
         assert_eq!((tried.inputs.len(), tried.is_done()), (if killer { 0 } else { 3 }, !killer));
     }
-    assert_eq!(lab.movie_of(&start).unwrap(), lab.movie_of(&start).unwrap());
+    // One for the lines around each of the four, and two for each tried alone.
+    let lost = lab.info().workers_lost;
+    assert!((9..=12).contains(&lost), "{lost} workers lost");
+    let movie = lab.movie_of(&start).unwrap();
+    assert_eq!(movie, lab.movie_of(&start).unwrap());
+    assert_eq!(movie::read(&movie).unwrap().movie.account.lines, 196, "only what was tried counts");
+}
+
+#[test]
+fn the_newest_messages_are_told() {
+    let told = |limit| {
+        let (lab, _) = toy::lab(None, |options| options.limits.messages = limit);
+        let start = lab.begin(power_on(1)).unwrap();
+        let tried = all(&lab, &[Try::keys(&start, text(1, 60)).with_messages()]).remove(0);
+        (tried.messages, tried.messages_truncated)
+    };
+    let (whole, truncated) = told(1_000);
+    assert!(whole.len() > 3 && !truncated, "{} messages", whole.len());
+    assert_eq!(told(3), (whole[whole.len() - 3..].to_vec(), true));
 }
 
 #[test]

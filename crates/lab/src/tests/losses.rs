@@ -63,6 +63,11 @@ fn work_of_the_labs_own_survives_a_lost_worker() {
     assert_eq!(look(&lab.open_movie(&movie, false, &Control::default()).unwrap()), look(&end));
     lose();
     assert!(lab.frame_at(game.machine, Boundary(7), &Control::default()).is_ok());
+    let state = lab.state(game.machine).unwrap();
+    let lost = lab.info().workers_lost;
+    lose();
+    assert!(lab.look(&state).is_ok());
+    assert_eq!(lab.info().workers_lost, lost + 2);
     faults.deaths.store(u64::MAX, Ordering::SeqCst);
     let report = lab.verify(&movie, None, &Control::default()).unwrap();
     assert_eq!(report.verdict.name(), "cannot-judge");

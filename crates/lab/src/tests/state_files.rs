@@ -3,6 +3,7 @@
 use wire::Seed;
 
 use super::{look, power_on, run, text, toy};
+use crate::state_file_envelope::{Kind, Sealer};
 use crate::{Boundary, Control, Lab, LabError, Luck, StateFile};
 
 fn saved(lab: &Lab, seed: u64, keys: usize) -> (crate::Snapshot, Vec<u8>) {
@@ -172,6 +173,19 @@ fn what_is_not_what_it_says_is_refused_by_digest() {
     assert!(load(&restated).contains("does not lead to its digests"), "{}", load(&restated));
     let shifted = seal(&contents(one.play(), one.state(), &one.body), Boundary(29));
     assert!(load(&shifted).contains("another boundary"), "{}", load(&shifted));
+    let others: [fn(&mut movie::Header); 4] = [
+        |header| header.engine_id.push('0'),
+        |header| header.rom_id.push('0'),
+        |header| header.nethack_version.push('0'),
+        |header| header.creator.push('0'),
+    ];
+    for (which, other) in others.into_iter().enumerate() {
+        let mut theirs = header(&one);
+        other(&mut theirs);
+        let contents = contents(one.play(), one.state(), &one.body);
+        let bytes = crate::state_file::write(&theirs, one.boundary(), one.movie(), &contents).unwrap();
+        assert!(load(&bytes).contains("its movie is of another"), "{which}: {}", load(&bytes));
+    }
     let mut longer = contents(one.play(), one.state(), &one.body);
     longer.image_bytes += 1;
     let longer = seal(&longer, one.boundary());
@@ -184,6 +198,60 @@ fn what_is_not_what_it_says_is_refused_by_digest() {
     assert!(matches!(&error, LabError::BadState(_)) && error.to_string().contains("no worker can load it"), "{error}");
     assert_eq!((lab.info().machines, lab.info().store_states), (0, 0));
     assert!(lab.load_state(&good, false, &control).is_ok());
+}
+
+#[test]
+fn a_journal_that_is_still_open_is_no_movie_of_a_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let (lab, _) = toy::lab(Some(folder.path()), |_| ());
+    let game = lab.new_game(power_on(1), true).unwrap();
+    run(&lab, game.machine, "abc");
+    let bytes = lab.save_state(game.machine, None, &Control::default()).unwrap();
+    let file = StateFile::read(&bytes).unwrap();
+    let journal = std::fs::read(game.journal.unwrap()).unwrap();
+    let contents = crate::state_file::Contents {
+        play: file.play(),
+        state: file.state(),
+        image_bytes: file.image_bytes(),
+        body: &file.body,
+        blobs: &file.blobs,
+    };
+    let header = movie::read(file.movie()).unwrap().movie.header;
+    let sealed = |movie: &[u8]| crate::state_file::write(&header, file.boundary(), movie, &contents).unwrap();
+    assert_eq!(StateFile::read(&sealed(file.movie())).unwrap(), file);
+    let error = StateFile::read(&sealed(&journal)).unwrap_err();
+    assert!(error.to_string().contains("not whole"), "{error}");
+    // Whole, but of a game that has ended, which the state's has not.
+    let mut ended = movie::read(file.movie()).unwrap().movie;
+    let text = "quit".to_owned();
+    ended.finish = movie::Finish::Ended(wire::Ended { kind: wire::EndKind::Quit, how: None, text, xlog: None });
+    let ended = sealed(&movie::export(&ended).unwrap());
+    let error = lab.load_state(&ended, false, &Control::default()).unwrap_err();
+    assert!(error.to_string().contains("how its game ended"), "{error}");
+}
+
+#[test]
+fn parts_are_as_long_as_the_file() {
+    let (lab, _) = toy::lab(None, |_| ());
+    let (_, bytes) = saved(&lab, 14, 10);
+    let head_bytes = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let (head, parts) = bytes[24..bytes.len() - 32].split_at(head_bytes);
+    let kind = Kind {
+        magic: bytes[..8].try_into().unwrap(),
+        version: crate::STATE_FILE_VERSION,
+        head_bytes_max: 1 << 20,
+        file_bytes_max: 1 << 30,
+    };
+    let sealed = |parts: &[u8]| {
+        let mut sealer = Sealer::begin(&kind, head, parts.len() as u64, Vec::new()).unwrap();
+        sealer.part(parts).unwrap();
+        sealer.end().unwrap()
+    };
+    assert_eq!(sealed(parts), bytes);
+    for parts in [[parts, b"x"].concat(), parts[..parts.len() - 1].to_vec()] {
+        let error = StateFile::read(&sealed(&parts)).unwrap_err();
+        assert!(error.to_string().contains("not as long as it is"), "{error}");
+    }
 }
 
 #[test]

@@ -107,7 +107,9 @@ fn going_back_undoes_the_luck_there() {
     run(&lab, lucky.machine, &text(3, 200));
     let back = seek(&lab, lucky.machine, 170).unwrap();
     assert_eq!((look(&back), back.reseeds), (look(&there), 1));
-    let report = lab.verify(&lab.movie(lucky.machine).unwrap(), None, &Control::default()).unwrap();
+    let movie = lab.movie(lucky.machine).unwrap();
+    assert_eq!(movie::read(&movie).unwrap().movie.account.seeks, 1, "also without a journal");
+    let report = lab.verify(&movie, None, &Control::default()).unwrap();
     assert_eq!(report.verdict, Verdict::Exact);
 }
 
@@ -161,6 +163,20 @@ fn a_journal_goes_on_after_a_seek() {
     assert_eq!((movie.account.seeks, movie.account.inputs), (3, 1_803));
     let report = lab.verify(&std::fs::read(end.journal.unwrap()).unwrap(), None, &Control::default()).unwrap();
     assert_eq!((report.verdict, report.inputs), (Verdict::Exact, 1_003));
+}
+
+#[test]
+fn what_was_tried_before_a_seek_is_journalled_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (lab, _) = toy::lab(Some(folder.path()), |_| {});
+    let game = lab.new_game(power_on(5), true).unwrap();
+    run(&lab, game.machine, "abc");
+    let root = lab.state(game.machine).unwrap();
+    lab.try_lines(&[crate::Try::keys(&root, b"xyz")], &Control::default()).unwrap();
+    let back = seek(&lab, game.machine, 1).unwrap();
+    // Nothing follows: the journal as it stands tells of both.
+    let account = movie::read(&std::fs::read(back.journal.unwrap()).unwrap()).unwrap().movie.account;
+    assert_eq!((account.peeks, account.lines, account.seeks), (1, 1, 1));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::process::{Command, ExitCode};
 use std::sync::{Condvar, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lab::{Control, Lab, LineStop, Progress, Try};
 use rustix::process::{Pid, Signal, kill_process};
@@ -78,15 +78,26 @@ fn kill(beat: &Beat, seed: u64) -> (u32, u32) {
     (killed, stopped)
 }
 
-/// Tries the same lines in peace and under fire, as often as it is told to.
+/// Now; it says when a long run is over.
+#[expect(clippy::disallowed_methods, reason = "nothing of it reaches a machine")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// Tries the same lines in peace and under fire, as often as it is told to, or for so long: `12`, `300s`.
 pub(crate) fn host(rounds: &str) -> ExitCode {
-    let rounds: u64 = rounds.parse().unwrap();
+    let (began, seconds) = (now(), rounds.strip_suffix('s').map(|seconds| seconds.parse::<u64>().unwrap()));
+    let goes_on = |round: &u64| match seconds {
+        Some(seconds) => began.elapsed() < Duration::from_secs(seconds),
+        None => *round < rounds.parse().unwrap(),
+    };
     let lab = lab(|_| {});
     let tries = lines(&lab);
     let peace = lab.try_lines(&tries, &Control::default()).unwrap();
     let digests: Vec<_> = peace.iter().map(|tried| lab.digest(tried.state.as_ref().unwrap()).unwrap()).collect();
-    let (mut lost, mut killed, mut stopped) = (0, 0, 0);
-    for round in 0..rounds {
+    let (mut rounds_done, mut lost, mut killed, mut stopped) = (0, 0, 0, 0);
+    for round in (0..).take_while(goes_on) {
+        rounds_done += 1;
         let beat = Beat::default();
         let mut fire = std::thread::scope(|scope| {
             let killer = scope.spawn(|| kill(&beat, round));
@@ -111,7 +122,10 @@ pub(crate) fn host(rounds: &str) -> ExitCode {
         }
     }
     assert!(lab.info().workers_lost > 0);
-    println!("{rounds} rounds of {} lines: {killed} workers killed, {stopped} stopped, {lost} lines lost", tries.len());
+    println!(
+        "{rounds_done} rounds of {} lines: {killed} workers killed, {stopped} stopped, {lost} lines lost",
+        tries.len()
+    );
     drop((lab, peace));
     assert!(workers().is_empty());
     println!("all right");

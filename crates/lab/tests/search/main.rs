@@ -1,7 +1,7 @@
 //! Lines, policies and searches with the real game in real worker processes, and the examples with small budgets.
 //!
-//! This executable is its own worker. With `as-host ROUNDS` it is a host whose workers are killed: a few rounds are
-//! among the tests, and more can be had by hand.
+//! This executable is its own worker. With `as-host ROUNDS` (or `as-host 300s`) it is a host whose workers are
+//! killed: a few rounds are among the tests, and more can be had by hand.
 
 #[path = "../../examples/driver/chance.rs"]
 mod chance;

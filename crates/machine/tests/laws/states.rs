@@ -208,6 +208,51 @@ fn damaged_deltas_are_refused() {
     assert!(machine.apply(&mut Codec::default(), &mut other, &bytes).is_err());
 }
 
+/// Where a delta's number begins and ends; numbers are counted from the one behind the version.
+fn number_at(bytes: &[u8], number: usize) -> std::ops::Range<usize> {
+    let end = |start: usize| start + 1 + bytes[start..].iter().take_while(|byte| **byte & 0x80 != 0).count();
+    let start = (0..number).fold(1, |start, _| end(start));
+    start..end(start)
+}
+
+#[test]
+fn deltas_that_no_machine_makes_are_refused() {
+    let mut held = machine();
+    let machine = &mut held.machine;
+    let mut codec = Codec::default();
+    machine.power_on(&PowerOn::from_seed(Seed(4))).unwrap();
+    let base = machine.image().unwrap();
+    // It changes nothing: at its end there are streams as they are, of which each has no byte.
+    let nothing = delta(machine, &mut codec, &base);
+    assert!(nothing.ends_with(&[0; 5]));
+    let mut tried = |bytes: &[u8]| {
+        let mut there = base.clone();
+        machine.apply(&mut codec, &mut there, bytes).map(|()| there)
+    };
+    assert_eq!(tried(&nothing).unwrap(), base);
+    // Heap, stack and disk that are larger than their regions, by a line and by far.
+    for (number, bytes) in [(4, 64 << 20), (5, 256 << 10), (6, 32_usize << 20)] {
+        let line_more = (bytes / 64 + 1) as u64;
+        for lines in [line_more, 1 << 49, u64::MAX] {
+            let mut wrong = nothing.clone();
+            let mut varint: Vec<u8> = (0..10).map(|group| (lines >> (7 * group)) as u8 | 0x80).collect();
+            *varint.last_mut().unwrap() &= 1;
+            wrong.splice(number_at(&nothing, number), varint);
+            assert!(tried(&wrong).is_err(), "number {number}: {lines} lines");
+        }
+    }
+    let other_version = [&[nothing[0] + 1], &nothing[1..]].concat();
+    assert!(tried(&other_version).is_err());
+    // A byte that no line takes.
+    for stream in 1..4 {
+        let mut wrong = nothing.clone();
+        let place = wrong.len() - 4 + stream;
+        wrong[place] = 1;
+        wrong.push(7);
+        assert!(tried(&wrong).is_err(), "stream {stream}");
+    }
+}
+
 #[test]
 fn damaged_keyframes_are_refused_or_harmless() {
     let mut held = machine();
