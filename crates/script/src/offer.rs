@@ -166,7 +166,7 @@ fn fill(known: &mut Vec<Known>, boundary: Boundary, count: usize, ask: &dyn Ask)
         return Ok(());
     }
     // Each time at least as many again, so that a script which goes back one by one does not ask each time.
-    let wanted = wanted.max(have * 2).max(FETCH_MIN).min(FRAMES_MAX).min(available);
+    let wanted = wanted.max(have * 2).clamp(FETCH_MIN, FRAMES_MAX).min(available);
     let first = known.first().map_or(boundary, Known::boundary);
     let older = ask.sights(first, wanted - have)?;
     known.splice(0..0, older.into_iter().map(|sight| Known::Fetched(Box::new(sight))));

@@ -45,7 +45,7 @@ fn serve() -> Result<(), String> {
             Err(error) => return Err(error.to_string()),
             Ok(Request::Eval(job, sight)) => {
                 let asked = Rc::clone(&host) as Rc<dyn Ask>;
-                Reply::Evaluated(evaluate(&job, sight, asked))
+                Reply::Evaluated(evaluate(&job, *sight, asked))
             }
             Ok(Request::Score(_, sights)) if sights.len() > SCORES_MAX => return Err("too many frames".to_owned()),
             Ok(Request::Score(job, sights)) => Reply::Scored(score(&job, sights)),

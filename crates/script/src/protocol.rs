@@ -39,7 +39,7 @@ pub(crate) struct Job {
 #[derive(Debug, Deserialize)]
 pub(crate) enum Request {
     /// Run a script on this sight.
-    Eval(Job, Sight),
+    Eval(Job, Box<Sight>),
     /// Run it on each of these, and tell the number that it gives.
     Score(Job, Vec<Sight>),
     /// What was asked for.

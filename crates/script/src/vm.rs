@@ -163,7 +163,7 @@ impl Meter {
         if self.reached.get().is_none() {
             if steps > steps_max {
                 self.reached.set(Some(LimitKind::Steps));
-            } else if steps % LOOK_EVERY == 0 && now() >= deadline {
+            } else if steps.is_multiple_of(LOOK_EVERY) && now() >= deadline {
                 self.reached.set(Some(LimitKind::Time));
             }
         }
