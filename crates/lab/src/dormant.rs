@@ -107,11 +107,10 @@ impl Lab {
         lab.check_machines(read.forks.len())?;
         let mut lost = read.lost;
         let forks = lab.dormant_forks(&main, read.forks, &mut lost);
-        let told = Told {
-            last: read.last,
-            notes: read.notes,
-            forks: forks.iter().map(|(number, fork)| (*number, fork.entered.clone())).collect(),
-        };
+        let mut told = Told::new(read.last, read.notes);
+        for (number, fork) in &forks {
+            told.insert(*number, fork.entered.clone());
+        }
         let ledger = lab.open_book(main, journal.to_owned(), told)?;
         let numbers = forks.iter().map(|(number, fork)| (*number, fork.entered.machine)).collect();
         for (number, fork) in forks {

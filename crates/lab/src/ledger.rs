@@ -55,9 +55,10 @@ pub(crate) struct Pages {
 /// What a ledger holds, without its file.
 #[derive(Default)]
 pub(crate) struct Told {
-    pub(crate) last: u64,
-    pub(crate) forks: BTreeMap<u64, Entered>,
-    pub(crate) notes: BTreeMap<String, String>,
+    last: u64,
+    forks: BTreeMap<u64, Entered>,
+    numbers: BTreeMap<MachineId, u64>,
+    notes: BTreeMap<String, String>,
 }
 
 /// A fork as the file has it.
@@ -98,15 +99,14 @@ impl Lab {
     ) -> Result<Option<Ledger>, LabError> {
         let main = self.0.slot(main)?;
         let Some(journal) = main.journal_path().map(Path::to_owned) else { return Ok(None) };
-        let mut told = Told { last, ..Told::default() };
-        if let Some(old) = old {
-            told.notes.clone_from(&old.0.pages().told.notes);
-        }
+        let mut told = Told::new(last, old.map(|old| old.0.pages().told.notes.clone()).unwrap_or_default());
         for (number, machine) in kept {
             let asleep = self.0.asleep(*machine).map(|asleep| asleep.entered().clone());
             // One that is deleted meanwhile is not kept.
             let entered = asleep.or_else(|| Some(Entered::of(&*self.0.awake(*machine)?)));
-            told.forks.extend(entered.map(|entered| (*number, entered)));
+            if let Some(entered) = entered {
+                told.insert(*number, entered);
+            }
         }
         let ledger = self.0.open_book(main, journal, told)?;
         for (number, machine) in kept {
@@ -164,7 +164,7 @@ impl Ledger {
         let record = pages.told.record_of(number, &entered, &self.0.main)?;
         pages.file.append(&record)?;
         pages.told.last = number;
-        pages.told.forks.insert(number, entered);
+        pages.told.insert(number, entered);
         drop(pages);
         slot.enter(Some((Arc::clone(&self.0), number)));
         Ok(())
@@ -256,7 +256,7 @@ impl Book {
         let mut pages = self.pages();
         if pages.told.forks.contains_key(&number) {
             pages.file.append(&LedgerRecord::Delete { fork: number })?;
-            pages.told.forks.remove(&number);
+            pages.told.remove(number);
             self.rewrite_if_due(&mut pages);
         }
         Ok(())
@@ -293,7 +293,7 @@ impl Told {
         let mut before = Self::default();
         for (number, entered) in &self.forks {
             draft.push(&before.record_of(*number, entered, main)?)?;
-            before.forks.insert(*number, entered.clone());
+            before.insert(*number, entered.clone());
         }
         draft.finish()
     }
@@ -302,7 +302,7 @@ impl Told {
     fn record_of(&self, number: u64, entered: &Entered, main: &Slot) -> Result<LedgerRecord, LabError> {
         let journal = main.journal_place()?;
         let parent = entered.lineage.as_ref().map(|lineage| lineage.parent);
-        let parent_number = parent.and_then(|parent| self.number_of(parent));
+        let parent_number = parent.and_then(|parent| self.numbers.get(&parent).copied());
         let game = self.forks.iter().rev().find(|(_, other)| other.game == entered.game);
         let parent_fork = parent_number.and_then(|number| self.forks.get_key_value(&number));
         let forks = [parent_fork, game].into_iter().flatten().filter(|(_, other)| other.game == entered.game);
@@ -335,8 +335,21 @@ impl Told {
         })))
     }
 
-    fn number_of(&self, machine: MachineId) -> Option<u64> {
-        self.forks.iter().find(|(_, entered)| entered.machine == machine).map(|(number, _)| *number)
+    /// No forks yet.
+    pub(crate) fn new(last: u64, notes: BTreeMap<String, String>) -> Self {
+        Self { last, notes, ..Self::default() }
+    }
+
+    /// Takes in a fork.
+    pub(crate) fn insert(&mut self, number: u64, entered: Entered) {
+        self.numbers.insert(entered.machine, number);
+        self.forks.insert(number, entered);
+    }
+
+    fn remove(&mut self, number: u64) {
+        if let Some(entered) = self.forks.remove(&number) {
+            self.numbers.remove(&entered.machine);
+        }
     }
 }
 

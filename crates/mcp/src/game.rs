@@ -65,8 +65,12 @@ impl ToolArguments for Info {
     fn call(self, session: &Session, _: &Call<'_>) -> Result<Reply, Failure> {
         let lab = session.lab.info();
         let store = store(&lab);
-        let main = session.names().main().map(|machine| session.snapshot(machine)).transpose()?;
+        // A snapshot that fails asks for the names itself.
+        let main = session.names().main();
+        let main = main.map(|machine| session.snapshot(machine)).transpose()?;
         let limits = &session.limits;
+        let ledger = session.ledger_note();
+        let forks = session.names().fork_count();
         // The journal holds the seeds, so a fair game doesn't say where it is.
         let shown =
             |path: Option<&PathBuf>| path.filter(|_| session.fair.is_none()).map(|path| path.display().to_string());
@@ -79,12 +83,12 @@ impl ToolArguments for Info {
             .with("power_on", main.as_ref().map_or(Value::Null, |main| session.shown_power_on(main)))
             .with("fair", main.as_ref().map_or(Value::Null, |main| session.fair_note(main)))
             .with("journal", shown(main.as_ref().and_then(|main| main.journal.as_ref())))
-            .with("forks", session.names().fork_count())
+            .with("forks", forks)
             .with("breakpoints", session.breakpoints().count())
             .with("movies_dir", shown(session.movies.as_ref()))
             .with("out_dir", session.out_dir.as_ref().map(|path| path.display().to_string()))
             .with("resumed", session.resumed.clone())
-            .with("ledger", session.ledger_note())
+            .with("ledger", ledger)
             .with("viewer", session.viewer.get().cloned())
             .with("workers", json!({"count": lab.workers, "lost": lab.workers_lost}))
             .with("store", store)

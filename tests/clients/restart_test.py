@@ -1,0 +1,331 @@
+"""What a server brings back that was killed: main, forks under their names, breakpoints; and what it leaves behind."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import traceback
+
+from harness import Checks, Server, children, is_alive, scratch, wait_until
+
+PROGRAM = sys.argv[1]
+SEED = int(os.environ.get("NETHACK_LAB_TEST_SEED", "3"))
+check = Checks("restart")
+
+
+def started(movies, *more, resumed=False):
+    server = Server(PROGRAM, "--movies", movies, *(["--resume", "latest"] if resumed else []), *more)
+    server.initialize()
+    return server
+
+
+def kill(server):
+    server.process.kill()
+    server.process.wait()
+
+
+def looks(server):
+    """What every machine shows, by its name; none of them sleeps afterwards."""
+    names = ["main"] + [fork["id"] for fork in server.call("fork_list", limit=1024)["forks"]]
+    seen = {}
+    for name in names:
+        look = server.call("observe", machine=name)
+        seen[name] = {field: look.get(field) for field in ("game", "boundary", "screen", "status", "pending", "state")}
+    return seen
+
+
+def fork_of(server, **arguments):
+    return server.call("fork_create", **arguments)["forks"][0]
+
+
+def forks_come_back():
+    with scratch() as movies:
+        with started(movies) as server:
+            game = server.call("new_game", seed=str(SEED), role="valkyrie")
+            played = server.call("run", revision=game["revision"], text="20s2h", on_more="dismiss")
+            made = server.call("fork_create", count=3)["forks"]
+            run = server.call("fork_run", fork="f1", revision=made[0]["revision"], text="9s3j", on_more="dismiss")
+            lucky = fork_of(server, luck="reseed", luck_seed="77")
+            server.call("fork_run", fork=lucky["id"], revision=lucky["revision"], text="5s", on_more="dismiss")
+            inner = fork_of(server, **{"from": "f1", "boundary": run["boundary"] - 2})
+            server.call("fork_delete", fork="f2")
+            sought = server.call("seek", revision=played["revision"], boundary=2)
+            early = fork_of(server)
+            adopted = server.call("fork_adopt", fork=lucky["id"], revision=sought["revision"], luck="take")
+            check("an adoption", adopted.get("old_tip") == "f7", adopted)
+            last = server.call("run", revision=adopted["revision"], text="3s", on_more="dismiss")
+            bound = server.call("breakpoint_add", on="hp_below", n=3, machine=inner["id"])
+            server.call("breakpoint_add", on="message", pattern="You die")
+            server.call("breakpoint_remove", id="b2")
+            check("a breakpoint", bound.get("breakpoint", {}).get("machine") == inner["id"], bound)
+            rows = server.call("fork_list")["forks"]
+            expected = looks(server)
+            stale = {name: server.call("observe", machine=name)["revision"] for name in expected}
+            kill(server)
+        for round in range(2):
+            with started(movies, resumed=True) as server:
+                note = server.call("info")
+                told = note["resumed"]
+                check("forks are told", told.get("forks") == len(expected) - 1, told)
+                check("none is lost", "forks_lost" not in told and "dropped" not in note["ledger"], note)
+                listed = server.call("fork_list")["forks"]
+                same = [{k: row.get(k) for k in ("id", "from", "base", "luck", "luck_seed", "boundary", "game")} for row in listed]
+                was = [{k: row.get(k) for k in ("id", "from", "base", "luck", "luck_seed", "boundary", "game")} for row in rows]
+                check("the list is as it was", same == was, (same, was))
+                awake = wait_until(lambda: "asleep" not in server.call("info").get("ledger", {}), 30)
+                check("all forks wake", awake, server.call("info"))
+                now = looks(server)
+                for name in expected:
+                    check(f"{name} is as it was", now.get(name) == expected[name], (now.get(name), expected[name]))
+                for name, revision in stale.items():
+                    late = server.call("press", machine=name, revision=revision, key="s")
+                    check.code(f"a call on {name} from before the restart", late, "STALE")
+                check("and nothing moved", looks(server) == expected)
+                verified = server.call("movie_verify", source="f5")
+                check("a fork's movie is exact", verified.get("verdict") == "exact", verified)
+                points = server.call("breakpoint_list")["breakpoints"]
+                check("breakpoints", [point["id"] for point in points] == ["b1"] and points[0]["machine"] == inner["id"], points)
+                gone = server.call("observe", machine="f2")
+                check.code("a deleted fork stays so", gone, "UNKNOWN_MACHINE")
+                new = fork_of(server)
+                check("ids are never used again", new["id"] == f"f{8 + round}", new)
+                point = server.call("breakpoint_add", on="level_change")["breakpoint"]["id"]
+                check("nor those of breakpoints", point == f"b{3 + round}", point)
+                server.call("breakpoint_remove", id=point)
+                server.call("fork_delete", fork=new["id"])
+                ran = server.call("fork_run", fork=early["id"], revision=server.call("observe", machine=early["id"])["revision"], text="s", on_more="dismiss")
+                expected = looks(server)
+                stale = {name: server.call("observe", machine=name)["revision"] for name in expected}
+                rows = server.call("fork_list")["forks"]
+                check("a fork goes on", ran.get("sent") == 1, ran)
+                kill(server)
+        check("no file is left over", sorted(name.split(".", 1)[1] for name in os.listdir(movies)) == ["ledger", "movie"], os.listdir(movies))
+    check("main went on", last["boundary"] > 0)
+
+
+def killed_at_any_moment():
+    """What was acknowledged is there; of the call that was cut off, some of its keys or none."""
+    rng = random.Random(SEED)
+    with scratch() as movies:
+        with started(movies) as server:
+            server.call("new_game", seed=str(SEED), role="samurai")
+            fork_of(server)
+            kill(server)
+        acknowledged, sent = 0, 0
+        for trial in range(12):
+            with started(movies, resumed=True) as server:
+                now = server.call("observe", machine="f1")
+                boundary = now["boundary"]
+                check(f"trial {trial} of seed {SEED}: acknowledged keys are there", acknowledged <= boundary <= sent, (acknowledged, boundary, sent))
+                acknowledged, revision = boundary, now["revision"]
+                for _ in range(rng.randint(0, 3)):
+                    ran = server.call("fork_run", fork="f1", revision=revision, text="s" * 40, force=True)
+                    acknowledged, revision = ran["boundary"], ran["revision"]
+                sent = acknowledged + 3_000
+                server.start_call("fork_run", fork="f1", revision=revision, text="s" * 3_000, force=True)
+                if rng.random() < 0.5:
+                    server.start_call("fork_create", count=20)
+                time.sleep(rng.random() * 0.1)
+                kill(server)
+                # What the cut call came to can't be known, but for its bounds.
+
+
+def old_games_forks():
+    with scratch() as movies:
+        with started(movies) as server:
+            game = server.call("new_game", seed=str(SEED))
+            server.call("run", revision=game["revision"], text="9s", on_more="dismiss")
+            fork_of(server)
+            server.call("quit_game")
+            second = server.call("new_game", seed=str(SEED + 1))
+            fork_of(server)
+            server.call("fork_run", fork="f1", revision=server.call("observe", machine="f1")["revision"], text="2s", on_more="dismiss")
+            reset = server.call("reset", revision=second["revision"], kind="same")
+            check("a reset", "error" not in reset, reset)
+            expected = looks(server)
+            check("three machines", len(expected) == 3, expected)
+            kill(server)
+        with started(movies, resumed=True) as server:
+            now = looks(server)
+            check("forks of old games come back", now == expected, (now, expected))
+            refused = server.call("fork_adopt", fork="f1", revision=reset["revision"])
+            check("and are not this game's", "error" in refused, refused)
+
+
+def other_files():
+    """A ledger that is cut or changed costs forks, never the game."""
+    with scratch() as movies:
+        with started(movies) as server:
+            game = server.call("new_game", seed=str(SEED))
+            for _ in range(3):
+                fork_of(server)
+            kill(server)
+        path = next(os.path.join(movies, name) for name in os.listdir(movies) if name.endswith(".ledger"))
+        with open(path, "rb") as file:
+            whole = file.read()
+        lines = whole.splitlines(keepends=True)
+        with open(path, "wb") as file:
+            file.write(b"".join(lines[:-1]) + lines[-1].replace(b'"common":0', b'"common":1'))
+        with started(movies, resumed=True) as server:
+            told = server.call("info")["resumed"]
+            check("damage is told", f"line {len(lines)}" in told.get("ledger_damage", ""), told)
+            check("what stood before it is there", told["forks"] == 2, told)
+            check("main is there", server.call("observe")["game"] == game["game"])
+            kill(server)
+        check("the damaged file is kept", os.path.exists(path + ".damaged"), os.listdir(movies))
+        os.remove(path)
+        with started(movies, resumed=True) as server:
+            check("without a ledger there is main", server.call("info")["resumed"]["forks"] == 0)
+            again = Server(PROGRAM, "--movies", movies, "--resume", "latest")
+            check("two servers can't have one journal", again.process.wait(timeout=30) == 1, again.errors)
+
+
+def p71_a_wish_is_kept_over_a_disconnect():
+    with scratch() as movies:
+        with started(movies, "--allow-debug", "--seed", str(SEED)) as server:
+            look = server.call("observe")
+            asked = server.call("run", revision=look["revision"], keys=["CTRL_W"], on_more="dismiss")
+            for _ in range(5):
+                if asked["pending"]["kind"] == "text":
+                    break
+                asked = server.call("run", revision=asked["revision"], keys=["ENTER"], force=True)
+            check("a wish is asked for", asked["pending"]["kind"] == "text" and "wish" in asked["pending"]["prompt"], asked["pending"])
+            check("the client goes in good order", server.close() == 0, server.errors)
+        time.sleep(1)
+        with started(movies, resumed=True) as server:
+            again = server.call("observe")
+            check("the prompt is intact", again["pending"] == asked["pending"] and again["screen"] == asked["screen"], again)
+            given = server.call("respond", revision=again["revision"], text="3 food rations")
+            seen = json.dumps(given)
+            check("the wish is granted", "3 food rations" in seen, given)
+
+
+# How to come from a command to a prompt of each kind; the last key is the one that brings it up.
+PROMPTS = {
+    "command": [],
+    "count": ["2"],
+    "direction": ["F"],
+    "item": ["w"],
+    "choice": list("#pray") + ["ENTER"],
+    "menu": ["D"],
+    "position": [";"],
+    "extended": ["#"],
+    "text": list("#name") + ["ENTER", "f"],
+    "window": ["CTRL_X"],
+}
+
+
+def cpu_seconds(pids):
+    total = 0
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                fields = file.read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        total += int(fields[11]) + int(fields[12])
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def p60_a_client_dropped_in_each_prompt_kind():
+    for kind, keys in PROMPTS.items():
+        with Server(PROGRAM, "--workers", "1") as server:
+            server.initialize()
+            look = server.call("new_game", seed=str(SEED), role="valkyrie")
+            if keys:
+                look = server.call("run", revision=look["revision"], keys=keys, force=True)
+            reached = look["pending"]["kind"]
+            check(f"a {kind} prompt", reached == kind, (reached, look.get("screen")))
+            workers = children(server.process.pid)
+            everything = [server.process.pid, *workers]
+            before = cpu_seconds(everything)
+            time.sleep(0.3)
+            idle = cpu_seconds(everything) - before
+            check(f"waiting at {kind} takes no CPU", idle < 0.1, idle)
+            # Both ends of the terminal go at once.
+            server.process.stdout.close()
+            server.process.stdin.close()
+            ended = wait_until(lambda: server.process.poll() is not None, 5)
+            check(f"dropped at {kind}, the server ends", ended)
+            check(f"dropped at {kind}, no worker is left", wait_until(lambda: not any(map(is_alive, workers)), 5), workers)
+
+
+CLIENT = """
+import json, subprocess, sys
+server = subprocess.Popen([sys.argv[1], "mcp", *sys.argv[2:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def ask(number, method, params):
+    line = json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+    server.stdin.write(line.encode() + b"\\n")
+    server.stdin.flush()
+    return server.stdout.readline()
+ask(1, "initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}})
+server.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\\n')
+revision = json.loads(ask(2, "tools/call", {"name": "new_game", "arguments": {"seed": "1"}}))
+revision = revision["result"]["structuredContent"]["revision"]
+long = {"name": "run", "arguments": {"revision": revision, "text": "s" * 3600, "force": True}}
+line = json.dumps({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": long})
+server.stdin.write(line.encode() + b"\\n")
+server.stdin.flush()
+print(server.pid, flush=True)
+server.wait()
+"""
+
+
+def p84_no_server_outlives_its_client():
+    with open(os.devnull) as nothing:
+        ended = subprocess.run([PROGRAM, "mcp"], stdin=nothing, capture_output=True, timeout=20)
+    check("stdin at EOF", ended.returncode == 0 and ended.stdout == b"", ended)
+    for name in (signal.SIGKILL, signal.SIGTERM):
+        client = subprocess.Popen([sys.executable, "-c", CLIENT, PROGRAM], stdout=subprocess.PIPE)
+        server = int(client.stdout.readline())
+        workers = children(server)
+        check("there are workers", workers)
+        client.send_signal(name)
+        client.wait()
+        gone = wait_until(lambda: not any(map(is_alive, [server, *workers])), 5)
+        check(f"the client is gone by {name.name}, and so is all of its server", gone, (server, workers))
+
+
+def p80_every_line_on_stdout_is_json_rpc():
+    refused = subprocess.run([PROGRAM, "mcp", "--no-such-option"], stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
+    check("usage goes elsewhere", refused.returncode == 2 and refused.stdout == b"" and refused.stderr, refused)
+    with Server(PROGRAM, "--allow-debug", "--seed", str(SEED), "--workers", "1") as server:
+        server.initialize()
+        look = server.call("observe")
+        for pid in children(server.process.pid):
+            os.kill(pid, signal.SIGABRT)
+        survived = server.call("press", revision=look["revision"], key="s")
+        check("a worker that aborts is replaced", "error" not in survived, survived)
+        fork = fork_of(server)
+        keys = list("#panic") + ["ENTER", "y", "ENTER", "ENTER", "ENTER"]
+        ended = server.call("fork_run", fork=fork["id"], revision=fork["revision"], keys=keys, force=True)
+        check("the engine's panic is told", "panic" in json.dumps(ended).lower(), ended)
+        garbage = server.call("press", revision=0, key="s")
+        check.code("the server still answers", garbage, "STALE")
+        server.send_bytes(b"\x00garbage\n")
+        check("garbage is answered", server.next_message().get("error", {}).get("code") == -32700)
+        check("in good order", server.close() == 0, server.errors)
+        check("nothing else was on stdout", not server.noise, server.noise)
+        while not server.lines.empty():
+            line = server.lines.get()
+            check("a line is JSON-RPC", line is None or json.loads(line).get("jsonrpc") == "2.0", line)
+
+
+for test in [
+    forks_come_back,
+    killed_at_any_moment,
+    old_games_forks,
+    other_files,
+    p71_a_wish_is_kept_over_a_disconnect,
+    p60_a_client_dropped_in_each_prompt_kind,
+    p84_no_server_outlives_its_client,
+    p80_every_line_on_stdout_is_json_rpc,
+]:
+    try:
+        test()
+    except Exception:
+        check(f"{test.__name__} runs to its end", False, traceback.format_exc())
+check.finish()
