@@ -166,7 +166,7 @@ fn peer_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         own if own.is_loopback() => IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
         IpAddr::V6(six) => IpAddr::V6((six.to_bits() >> 64 << 64).into()),
-        four => four,
+        four @ IpAddr::V4(_) => four,
     }
 }
 
