@@ -55,6 +55,7 @@ fn main() -> ExitCode {
             a_worker_that_uses_processor_time_without_a_word_hangs;
         policies: a_policy_plays, policies_stop_where_they_should, a_policy_that_is_refused_costs_nothing,
             a_panic_in_a_policy_ends_its_worker, a_policy_that_loops_for_ever_hangs,
+            a_long_rollout_gives_signs_of_life,
             each_call_of_a_policy_has_the_whole_limit, a_line_that_nobody_wants_any_more_is_stopped;
     };
     libtest_mimic::run(&Arguments::from_args(), tests).exit_code()

@@ -200,6 +200,13 @@ pub(crate) fn each_call_of_a_policy_has_the_whole_limit() {
     assert_eq!((report.stop, report.keys_used), (StopReason::Done, 50));
 }
 
+pub(crate) fn a_long_rollout_gives_signs_of_life() {
+    // More CPU time than a worker may use without a word: twice a key's, and two seconds.
+    let mut worker = worker_with(WorkerOptions { key_cpu_limit_ms: 100, ..options() });
+    let report = worker.run(&rollout("loiter", "often", 450)).unwrap();
+    assert_eq!((report.stop, report.keys_used), (StopReason::Done, 450));
+}
+
 pub(crate) fn a_line_that_nobody_wants_any_more_is_stopped() {
     let mut worker = worker();
     let asked = Cell::new(0);
