@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -55,6 +56,9 @@ pub struct Evaluated {
 /// How much sooner a script is stopped than its process would be killed, as a part of the time it has.
 const STOP_EARLY_PART: u32 = 6;
 
+/// A process, how long it has, and its first reply.
+type Begun = (Lease, Instant, Result<Reply, TalkError>);
+
 impl Scripts {
     /// Starts nothing yet.
     #[must_use]
@@ -74,9 +78,7 @@ impl Scripts {
         past: &mut dyn Past,
     ) -> Result<Evaluated, ScriptError> {
         let job = job(source, limits)?;
-        let mut lease = self.0.lease()?;
-        let until = deadline(limits.wall);
-        let mut said = lease.ask(&RequestRef::Eval(&job, seen), until);
+        let (mut lease, until, mut said) = self.begin(&RequestRef::Eval(&job, seen), limits)?;
         loop {
             said = match said.map_err(|error| lost(&mut lease, limits, &error))? {
                 Reply::Evaluated(outcome) => {
@@ -115,8 +117,7 @@ impl Scripts {
         let job = job(source, limits)?;
         let mut scores = Vec::with_capacity(seen.len());
         for some in seen.chunks(SCORES_MAX) {
-            let mut lease = self.0.lease()?;
-            let said = lease.ask(&RequestRef::Score(&job, some), deadline(limits.wall));
+            let (mut lease, _, said) = self.begin(&RequestRef::Score(&job, some), limits)?;
             match said.map_err(|error| lost(&mut lease, limits, &error))? {
                 Reply::Scored(outcome) => {
                     lease.is_well();
@@ -130,6 +131,20 @@ impl Scripts {
             }
         }
         Ok(scores)
+    }
+
+    /// Has a process begin with a request, and says how long it has. A process that was kept may have been about to die:
+    /// the script, which changes nothing, is then given to a new one.
+    fn begin(&self, request: &RequestRef<'_>, limits: &ScriptLimits) -> Result<Begun, ScriptError> {
+        let mut lease = self.0.lease(false)?;
+        let until = deadline(limits.wall);
+        let mut said = lease.ask(request, until);
+        if matches!(said, Err(TalkError::Closed)) && lease.is_used() {
+            drop(lease);
+            lease = self.0.lease(true)?;
+            said = lease.ask(request, until);
+        }
+        Ok((lease, until, said))
     }
 }
 

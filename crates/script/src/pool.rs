@@ -39,8 +39,8 @@ impl Pool {
         Arc::new(Self { program, spawner, held, freed })
     }
 
-    /// A process, as soon as not too many scripts run.
-    pub(crate) fn lease(self: &Arc<Self>) -> Result<Lease, ScriptError> {
+    /// A process, as soon as not too many scripts run: one that waits, or a new one where that is wanted.
+    pub(crate) fn lease(self: &Arc<Self>, is_new: bool) -> Result<Lease, ScriptError> {
         let mut held = self.held();
         while held.running >= RUNNING_MAX {
             held = self.freed.wait(held).unwrap_or_else(PoisonError::into_inner);
@@ -48,7 +48,8 @@ impl Pool {
         held.running += 1;
         // From here on the lease's end gives the turn back.
         held.warm.retain(|process| !process.is_gone());
-        let mut lease = Lease { pool: Arc::clone(self), process: held.warm.pop(), is_well: false };
+        let waiting = if is_new { None } else { held.warm.pop() };
+        let mut lease = Lease { pool: Arc::clone(self), process: waiting, is_well: false };
         drop(held);
         if lease.process.is_none() {
             lease.process = Some(self.start()?);
@@ -89,6 +90,11 @@ impl Lease {
         let process = self.process.as_mut().ok_or(TalkError::Closed)?;
         process.say(&packed(request, REQUEST_BYTES_MAX)?, deadline)?;
         process.hear(deadline)
+    }
+
+    /// Whether its process has run a script before.
+    pub(crate) fn is_used(&self) -> bool {
+        self.process.as_ref().is_some_and(|process| process.scripts > 0)
     }
 
     /// The process waits for the next script.

@@ -128,9 +128,9 @@ mod tests {
         std::iter::once(chained(&header)).chain(lines).collect::<String>().into_bytes()
     }
 
-    const A: &str = "{\"inputs\":{\"at\":0,\"keys\":\"h\",\"checks\":\"00000001\"}";
-    const B: &str = "{\"inputs\":{\"at\":1,\"keys\":\"j\",\"checks\":\"00000002\"}";
-    const C: &str = "{\"inputs\":{\"at\":0,\"keys\":\"k\",\"checks\":\"00000003\"}";
+    const A: &str = "{\"inputs\":{\"at\":0,\"keys\":\"h\",\"checks\":\"AAAAAQ==\"}";
+    const B: &str = "{\"inputs\":{\"at\":1,\"keys\":\"j\",\"checks\":\"AAAAAg==\"}";
+    const C: &str = "{\"inputs\":{\"at\":0,\"keys\":\"k\",\"checks\":\"AAAAAw==\"}";
 
     fn word(before: &[u8], now: &[u8]) -> &'static str {
         match change(before, now.to_vec()) {
