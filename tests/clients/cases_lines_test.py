@@ -14,6 +14,8 @@ SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 10
 SEED = int(os.environ.get("NETHACK_LAB_TEST_SEED", "20"))
 # Bytes of an answer; three to a token.
 ANSWER_BYTES = 30_000
+# How long a call may take before it answers that the work goes on: a loaded host is no fault.
+PATIENT = ("--wait-ms", "60000")
 check = Checks("cases: lines")
 
 
@@ -38,7 +40,7 @@ class Main:
 
 def p58_travel_and_counts():
     """One travel key walks for hundreds of turns: the answer tells the turns, and a cap stops what follows."""
-    with Server(PROGRAM) as server:
+    with Server(PROGRAM, *PATIENT) as server:
         server.initialize()
         main = Main(server, seed="20", role="valkyrie")
         main.until_free()
@@ -64,7 +66,7 @@ def p58_travel_and_counts():
 
 def p63_a_prompt_that_is_not_the_expected_one():
     """A helper's key went into a text question: looking sends nothing, and a batch stops at another prompt."""
-    with Server(PROGRAM) as server:
+    with Server(PROGRAM, *PATIENT) as server:
         server.initialize()
         main = Main(server, seed="20", role="valkyrie")
         main.until_free()
@@ -103,7 +105,7 @@ def p63_a_prompt_that_is_not_the_expected_one():
 def p64_blind_batches():
     """With number_pad on a count is a move; the argument of a zap that fizzles is an attack: what was not meant stays
     unsent and is told."""
-    with Server(PROGRAM) as server:
+    with Server(PROGRAM, *PATIENT) as server:
         server.initialize()
         main = Main(server, seed="20", role="valkyrie", options="number_pad:1")
         main.until_free()
@@ -136,7 +138,7 @@ def size(server, tool, **arguments):
 
 def p76_small_answers():
     """Some send 140 kB for each step."""
-    with Server(PROGRAM) as server:
+    with Server(PROGRAM, *PATIENT) as server:
         server.initialize()
         main = Main(server, seed="20", role="valkyrie")
         main.until_free()
@@ -160,7 +162,7 @@ def p76_small_answers():
 def p82_results_of_a_long_game():
     """What is above 25,000 tokens is cut by clients: every default answer of a game of 20,000 inputs is under 10,000."""
     rng = random.Random(SEED)
-    with Server(PROGRAM, "--allow-debug", "--seed", "20", "--role", "valkyrie", "--wait-ms", "60000") as server:
+    with Server(PROGRAM, "--allow-debug", "--seed", "20", "--role", "valkyrie", *PATIENT) as server:
         server.initialize()
         main = Main(server)
         main.until_free()
@@ -322,7 +324,7 @@ class Client:
 def p34_two_clients_at_one_machine():
     """Two threads at one engine crash it: two clients step, fork and close the same machine at once."""
     allowed = {"ok", "STALE", "BUSY", "UNKNOWN_MACHINE", "GAME_OVER", "GAME_ACTIVE", "LIMIT_EXCEEDED", "CANCELLED", "INVALID_ARGUMENT", "WRONG_PENDING"}
-    with scratch() as movies, Server(PROGRAM, "--movies", movies, "--forks-max", "40") as server:
+    with scratch() as movies, Server(PROGRAM, *PATIENT, "--movies", movies, "--forks-max", "40") as server:
         server.initialize()
         server.call("new_game", seed="1", role="valkyrie")
         workers = len(children(server.process.pid))

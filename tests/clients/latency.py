@@ -85,7 +85,7 @@ def one_key_ms(player, keys):
 
 
 def main():
-    with Server(PROGRAM) as server:
+    with Server(PROGRAM, "--wait-ms", "60000") as server:
         server.initialize()
         player = Player(server)
         player.revision = player.call("new_game", seed="20", role="valkyrie")["revision"]

@@ -17,6 +17,10 @@ ANSWER_BYTES = 30_000
 check = Checks("lines")
 
 
+# How long a call may take before it answers that the work goes on: a loaded host is no fault.
+PATIENT = ("--wait-ms", "60000")
+
+
 class Lab:
     """A server with a game, whose results are held against the schemas."""
 
@@ -51,7 +55,7 @@ class Lab:
 
 
 def breakpoints():
-    with Server(PROGRAM, "--allow-debug", "--seed", "5", "--role", "valkyrie") as server:
+    with Server(PROGRAM, *PATIENT, "--allow-debug", "--seed", "5", "--role", "valkyrie") as server:
         lab = Lab(server)
         lab.revision = lab("observe")["revision"]
         while (pending := lab("observe")["pending"]["kind"]) != "command":
@@ -95,7 +99,7 @@ def hunger():
     """A hero who waits becomes hungry, unless something comes first: of a few games, one is quiet enough."""
     found = None
     for seed in range(8):
-        with Server(PROGRAM) as server:
+        with Server(PROGRAM, *PATIENT) as server:
             lab = Lab(server, seed=str(seed), role="valkyrie")
             stop = [{"on": "hunger", "hunger": "hungry"}]
             found = lab.main("run", text="20s" * 100, on_more="dismiss", force=True, stop=stop)
@@ -165,7 +169,7 @@ def random_line(rng):
 def tries():
     rng = random.Random(SEED)
     print(f"seed {SEED}", flush=True)
-    with scratch() as directory, Server(PROGRAM, "--out-dir", directory) as server:
+    with scratch() as directory, Server(PROGRAM, *PATIENT, "--out-dir", directory) as server:
         lab = Lab(server, seed=str(SEED), role="samurai")
         before = lab("observe")
         never = [{"on": "turn", "n": 999_999_999}]
@@ -372,7 +376,7 @@ def refusals(lab):
 
 def histories():
     """The frames of earlier boundaries are those that were shown, over all pages."""
-    with Server(PROGRAM) as server:
+    with Server(PROGRAM, *PATIENT) as server:
         lab = Lab(server, seed=str(SEED), role="samurai")
         shown = [lab("observe", layers=["screen", "status", "messages"])]
         for key in "s:hjklis\x1bnnyy":
@@ -399,7 +403,7 @@ def histories():
 
 
 def cancelled():
-    with Server(PROGRAM) as server:
+    with Server(PROGRAM, *PATIENT) as server:
         lab = Lab(server, seed="11", role="valkyrie")
         lines = [{"text": "20s" * 60}] * 4_000
         call = server.send("tools/call", {"name": "try_lines", "arguments": {"lines": lines, "samples": 8, "force": True}, "_meta": {"progressToken": "c"}})
