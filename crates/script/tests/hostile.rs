@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
-use script::{Evaluated, LimitKind, ScriptError};
+use script::{Evaluated, LimitKind, ScriptError, ScriptLimits, Seen};
 use serde_json::{Value, json};
+use wire::Boundary;
 
-use crate::support::{Game, eval, eval_on, scripts, trial, value};
+use crate::support::{Game, eval, eval_on, frame, scripts, trial, value};
 
 #[expect(clippy::disallowed_methods, reason = "that scripts end in time is what is tested")]
 fn timed(source: &str) -> Result<Evaluated, ScriptError> {
@@ -26,6 +27,14 @@ fn is_limited(source: &str, kinds: &[LimitKind]) {
         Err(ScriptError::Limit { kind, .. }) if kind == LimitKind::Time || kinds.contains(&kind) => {}
         other => panic!("{source}: {other:?}"),
     }
+}
+
+/// It is stopped in its machine, at a step that is the same everywhere: nothing hides the limit from it.
+fn is_stopped(source: &str) {
+    let (frame, limits) = (frame(300), ScriptLimits { steps: 50_000, ..ScriptLimits::default() });
+    let seen = Seen { boundary: Boundary(300), frame: &frame, ended: None };
+    let outcome = scripts().eval(source, &seen, &limits, &mut Game::default());
+    assert!(matches!(outcome, Err(ScriptError::Limit { kind: LimitKind::Steps, .. })), "{source}: {outcome:?}");
 }
 
 fn is_error(source: &str, word: &str) {
@@ -57,6 +66,7 @@ pub(crate) fn tests() -> Vec<Trial> {
                 "goto_ = 1 while true do local ok = pcall(pcall, pcall, error) end",
             ] {
                 is_limited(source, &[Steps]);
+                is_stopped(source);
             }
         }),
         trial("patterns_and_callbacks_end", || {
