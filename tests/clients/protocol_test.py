@@ -378,8 +378,9 @@ def killed():
             server.process.kill()
             server.process.wait()
             check("no worker is left", wait_until(lambda: not any(map(is_alive, workers)), 5), workers)
-        files = os.listdir(movies)
-        check("one journal and nothing else", len(files) == 1 and files[0].endswith(".movie"), files)
+        files = sorted(os.listdir(movies))
+        endings = [os.path.splitext(name)[1] for name in files]
+        check("one journal, its ledger, and nothing else", endings == [".ledger", ".movie"], files)
         with Server(PROGRAM, "--movies", movies, "--resume", "latest") as server:
             server.initialize()
             now = server.call("observe")
@@ -397,7 +398,7 @@ def killed():
             with busy:
                 check("a journal in use is refused", busy.process.wait(timeout=10) != 0, busy.errors)
             check("EOF", server.close() == 0)
-        path = os.path.join(movies, files[0])
+        path = os.path.join(movies, files[1])
         with Server(PROGRAM, "--movies", movies, "--resume", path) as server:
             server.initialize()
             check("resumed by name", server.call("observe")["boundary"] == more["boundary"])
