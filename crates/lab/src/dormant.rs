@@ -111,7 +111,7 @@ impl Lab {
         for (number, fork) in &forks {
             told.insert(*number, fork.entered.clone());
         }
-        let ledger = lab.open_book(main, journal.to_owned(), told)?;
+        let ledger = lab.open_book(main, journal, told)?;
         let numbers = forks.iter().map(|(number, fork)| (*number, fork.entered.machine)).collect();
         for (number, fork) in forks {
             *fork.book() = Some((Arc::clone(&ledger.0), number));

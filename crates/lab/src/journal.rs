@@ -21,6 +21,9 @@ const RESERVE_FOR_A_KEY: usize = 4 << 10;
 const ADOPTED_STEP: usize = 32;
 const ADOPTED_MARK: usize = 512;
 
+/// How many bytes a journal has, and the boundary that they lead to.
+pub(crate) type Place = (u64, Boundary);
+
 /// The journal of a live machine: a file that grows line by line, locked against other processes.
 ///
 /// Lines that can't be written stay in memory and go out before the next one, so that a disk that was full for a
@@ -191,7 +194,7 @@ impl Journal {
     ///
     /// # Errors
     /// They can't be written.
-    pub(crate) fn place(&mut self) -> Result<(u64, Boundary), LabError> {
+    pub(crate) fn place(&mut self) -> Result<Place, LabError> {
         self.flush()?;
         Ok((self.file.whole, self.writer.boundary()))
     }

@@ -108,7 +108,7 @@ impl Lab {
                 told.insert(*number, entered);
             }
         }
-        let ledger = self.0.open_book(main, journal, told)?;
+        let ledger = self.0.open_book(main, &journal, told)?;
         for (number, machine) in kept {
             ledger.0.enter(&self.0, *number, *machine)?;
         }
@@ -118,7 +118,7 @@ impl Lab {
 
 impl Inner {
     /// Writes a ledger with what is told, in the place of one that may be there.
-    pub(crate) fn open_book(&self, main: Arc<Slot>, journal: PathBuf, told: Told) -> Result<Ledger, LabError> {
+    pub(crate) fn open_book(&self, main: Arc<Slot>, journal: &Path, told: Told) -> Result<Ledger, LabError> {
         let identity = self.engine.identity();
         let name = journal.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let header = LedgerHeader {
@@ -127,7 +127,7 @@ impl Inner {
             creator: self.options.creator.clone(),
             journal: name.to_owned(),
         };
-        let file = told.write(&main, Draft::begin(&beside(&journal), &header)?)?;
+        let file = told.write(&main, Draft::begin(&beside(journal), &header)?)?;
         let pages = Pages { rewrite_at: rewrite_at(file.bytes()), file, told, lost: Vec::new() };
         Ok(Ledger(Arc::new(Book { header, main, pages: Mutex::new(pages) })))
     }

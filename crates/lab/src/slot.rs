@@ -8,7 +8,7 @@ use movie::Account;
 use wire::{Boundary, Ended, Frame, PlayDigest, PowerOn};
 
 use crate::error::Stale;
-use crate::journal::Journal;
+use crate::journal::{Journal, Place};
 use crate::ledger::Book;
 use crate::line::Line;
 use crate::messages::MessageLog;
@@ -155,7 +155,7 @@ impl Slot {
 
     /// How long the machine's journal is and the boundary that it leads to, with the machine's line, which is the
     /// journal's up to there: the line may have gone on already, but a jump is in both at once.
-    pub(crate) fn journal_place(&self) -> Result<Option<((u64, Boundary), Line)>, LabError> {
+    pub(crate) fn journal_place(&self) -> Result<Option<(Place, Line)>, LabError> {
         let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         let place = journal.as_mut().map(Journal::place).transpose()?;
         Ok(place.map(|place| (place, self.line())))
