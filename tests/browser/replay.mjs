@@ -125,7 +125,7 @@ await isShown("a long movie", far, long, length >> 1);
 
 // A journal that a server is writing.
 const server = await Server.start("--viewer", "--movies", folder, "--seed", "3", "--role", "priest");
-const journal = join(folder, readdirSync(folder).find((name) => !name.startsWith(".")));
+const journal = join(folder, readdirSync(folder).find((name) => /^\d.*\.movie$/.test(name)));
 await server.keys([..."ssss"]);
 const third = await watch(journal);
 const follower = await open(context, third.url);

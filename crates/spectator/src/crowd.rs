@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -163,10 +163,13 @@ impl Drop for Viewing {
 /// Who counts as one: this machine under all its names, and a whole network of version 6, of which one host has as many
 /// addresses as it likes.
 fn peer_of(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        own if own.is_loopback() => IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
+    let address = address.to_canonical();
+    if address.is_loopback() {
+        return IpAddr::V4(Ipv4Addr::LOCALHOST);
+    }
+    match address {
+        IpAddr::V4(four) => IpAddr::V4(four),
         IpAddr::V6(six) => IpAddr::V6((six.to_bits() >> 64 << 64).into()),
-        four @ IpAddr::V4(_) => four,
     }
 }
 
