@@ -117,10 +117,10 @@ impl Session {
     }
 
     /// Commits to a game's power-on record, where games are fair. `kept` is a text that was committed to before.
-    pub(crate) fn seal(&self, record: &PowerOn, kept: Option<Value>) {
+    pub(crate) fn seal(&self, record: &PowerOn, kept: Option<&Value>) {
         let Some(fair) = &self.fair else { return };
         let info = self.lab.info();
-        let kept = kept.as_ref().and_then(Value::as_str);
+        let kept = kept.and_then(Value::as_str);
         let sealed = kept.and_then(|text| Sealed::again(text, record)).or_else(|| {
             let salt = getrandom::u64().and_then(|high| Ok((high, getrandom::u64()?)));
             let salt = salt.inspect_err(|error| tracing::error!(%error, "no salt can be drawn")).ok()?;
@@ -136,7 +136,7 @@ impl Session {
 
     /// As [`Session::seal`], for a game that a server before this one began.
     pub(crate) fn seal_again(&self, record: &PowerOn) {
-        self.seal(record, self.note(NOTE));
+        self.seal(record, self.note(NOTE).as_ref());
     }
 
     /// What a game's results tell of its fairness: the commitment, and once the game is over what it is of.

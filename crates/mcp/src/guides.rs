@@ -116,17 +116,17 @@ mod tests {
 
     use super::*;
 
-    fn given(value: Value) -> JsonObject {
+    fn given(value: &Value) -> JsonObject {
         value.as_object().cloned().unwrap_or_default()
     }
 
     #[test]
     fn arguments_are_closed_and_bounded() {
-        assert_eq!(argument(&given(json!({})), "goal").unwrap(), None);
-        assert_eq!(argument(&given(json!({"goal": "win"})), "goal").unwrap().as_deref(), Some("win"));
+        assert_eq!(argument(&given(&json!({})), "goal").unwrap(), None);
+        assert_eq!(argument(&given(&json!({"goal": "win"})), "goal").unwrap().as_deref(), Some("win"));
         let long = "x".repeat(ARGUMENT_CHARACTERS_MAX + 1);
         for wrong in [json!({"other": "x"}), json!({"goal": 1}), json!({"goal": long}), json!({"goal": "a\u{1b}[2J"})] {
-            assert!(argument(&given(wrong.clone()), "goal").is_err(), "{wrong}");
+            assert!(argument(&given(&wrong), "goal").is_err(), "{wrong}");
         }
     }
 }

@@ -75,7 +75,7 @@ fn section(tool: &Tool) -> String {
     let mut homes: Vec<&str> = shared.iter().filter_map(|group| home(group)).collect();
     homes.dedup();
     for home in homes {
-        let _ = write!(text, "| … | | and the fields of [`{home}`](#{home}) |\n");
+        let _ = writeln!(text, "| … | | and the fields of [`{home}`](#{home}) |");
     }
     text
 }

@@ -123,7 +123,7 @@ impl ToolArguments for TryLines {
         }
         let order = self.order(session)?;
         call.works_on(session, order.from);
-        let rows = tries_run::run(session, call, order)?;
+        let rows = tries_run::run(session, call, &order)?;
         page(&rows, offset, (limit, bytes_max))
     }
 }

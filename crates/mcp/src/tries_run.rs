@@ -30,7 +30,7 @@ struct Done {
 }
 
 /// Tries the lines of a call; its rows are kept for later pages.
-pub(crate) fn run(session: &Session, call: &Call<'_>, order: Order) -> Result<Arc<TriedRows>, Failure> {
+pub(crate) fn run(session: &Session, call: &Call<'_>, order: &Order) -> Result<Arc<TriedRows>, Failure> {
     let failed = |error| session.failure(error, Some(order.from));
     let state = session.lab.state(order.from).map_err(failed)?;
     let before = session.lab.look(&state).map_err(failed)?;
@@ -39,15 +39,15 @@ pub(crate) fn run(session: &Session, call: &Call<'_>, order: Order) -> Result<Ar
         let seen = Seen { boundary: state.boundary(), frame: &before, ended: None };
         rank::scores(session, call, source, &[seen])?;
     }
-    let tries = tries_of(&order, &state)?;
+    let tries = tries_of(order, &state)?;
     let mut done = Vec::with_capacity(tries.len());
     for (index, slice) in tries.chunks(SLICE).enumerate() {
-        done.extend(try_slice(session, call, &order, (&before, slice), (index * SLICE, tries.len()))?);
+        done.extend(try_slice(session, call, order, (&before, slice), (index * SLICE, tries.len()))?);
     }
     if call.cancel.is_cancelled() {
         return Err(Failure::new(Code::Cancelled, "the call was cancelled; nothing was kept"));
     }
-    finish(session, &order, state.boundary(), done)
+    finish(session, order, state.boundary(), done)
 }
 
 /// All tries, a line's samples beside each other.
@@ -59,7 +59,7 @@ fn tries_of(order: &Order, state: &State) -> Result<Vec<Try>, Failure> {
         for sample in 0..samples as u64 {
             let luck = match order.luck {
                 Luck::Same => Luck::Same,
-                luck => luck.nth(sample),
+                luck @ Luck::Reseed { .. } => luck.nth(sample),
             };
             let line = plain.clone().with_luck(luck).framed().with_messages();
             tries.push(if order.keep > 0 { line.kept() } else { line });

@@ -140,7 +140,7 @@ fn a_thousand_viewers_that_read_nothing_lock_nobody_out() {
     // Of the hog's, as many are left as there may be, and the first are gone.
     let is_open = |stream: &TcpStream| {
         stream.set_nonblocking(true).unwrap();
-        let mut buffer = [0; 64 << 10];
+        let mut buffer = vec![0; 64 << 10];
         loop {
             match (&*stream).read(&mut buffer) {
                 Ok(0) => return false,
