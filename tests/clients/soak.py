@@ -200,9 +200,9 @@ class Player:
 
     def breakpoint(self):
         if self.rng.random() < 0.5:
-            self.call("breakpoint_add", on="hp_below", hp=self.rng.randint(1, 6))
+            self.call("breakpoint_add", on="hp_below", n=self.rng.randint(1, 6))
         for point in self.call("breakpoint_list").get("breakpoints", [])[4:]:
-            self.call("breakpoint_remove", breakpoint=point.get("id", "b1"))
+            self.call("breakpoint_remove", id=point["id"])
 
     def wrong(self):
         """A call that is wrong in one thing: a field too many, too few, of another type, out of bounds."""
