@@ -70,7 +70,7 @@ impl Policy for Talker {
     }
 }
 
-/// Takes its time where it is told to: for ever, or for 10 ms before each key.
+/// Takes its time where it is told to: for ever; for 10 ms before each key; by some milliseconds of work before each.
 #[derive(Default)]
 struct Loiterer(String);
 
@@ -103,6 +103,9 @@ impl Policy for Loiterer {
         let since = Instant::now();
         while self.0 == "often" && since.elapsed() < Duration::from_millis(10) {
             std::hint::spin_loop();
+        }
+        if self.0 == "toil" {
+            std::hint::black_box((0..5_000_000_u64).fold(1, |sum, n| std::hint::black_box(sum * 3 % 1_000_003 + n)));
         }
         Some(Key(b's'))
     }
@@ -202,9 +205,9 @@ pub(crate) fn each_call_of_a_policy_has_the_whole_limit() {
 
 pub(crate) fn a_long_rollout_gives_signs_of_life() {
     // More CPU time than a worker may use without a word: twice a key's, and two seconds.
-    let mut worker = worker_with(WorkerOptions { key_cpu_limit_ms: 100, ..options() });
-    let report = worker.run(&rollout("loiter", "often", 450)).unwrap();
-    assert_eq!((report.stop, report.keys_used), (StopReason::Done, 450));
+    let mut worker = worker_with(WorkerOptions { key_cpu_limit_ms: 400, ..options() });
+    let report = worker.run(&rollout("loiter", "toil", 400)).unwrap();
+    assert_eq!((report.stop, report.keys_used), (StopReason::Done, 400));
 }
 
 pub(crate) fn a_line_that_nobody_wants_any_more_is_stopped() {
