@@ -216,7 +216,7 @@ def p82_results_of_a_long_game():
 def p83_a_long_verify():
     """A call of minutes meets a client's limit of 60 seconds: progress is told, it can be cancelled, others are answered,
     and its result can be had later."""
-    with Server(PROGRAM, "--inputs-max", "400000", "--wait-ms", "500") as server:
+    with Server(PROGRAM, "--inputs-max", "400000", "--wait-ms", "50") as server:
         server.initialize()
         server.call("new_game", seed="20", role="valkyrie")
         fork = server.call("fork_create")["forks"][0]

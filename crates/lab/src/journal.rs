@@ -2,6 +2,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use movie::{Account, Finish, Header, JournalWriter, Mark, MarkKind, Movie, Recording, Step, WriteError};
 use wire::{Boundary, Ended, Key};
@@ -436,7 +437,17 @@ fn check_bytes(given: usize, max: usize) -> Result<(), LabError> {
     Ok(())
 }
 
+/// How often and how long apart a lock is tried: a server that was killed a moment ago may not be gone yet.
+const LOCK_TRIES: u32 = 60;
+const LOCK_PAUSE: Duration = Duration::from_millis(25);
+
 pub(crate) fn lock(file: &File, path: &Path) -> Result<(), LabError> {
+    for _ in 1..LOCK_TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+            result => return result.map_err(|error| failed(path, &error)),
+        }
+    }
     match file.try_lock() {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => Err(LabError::JournalInUse(path.to_owned())),
