@@ -69,6 +69,21 @@ await lanes(left);
 await server.call("fork_delete", { fork: "f6" });
 await lanes(left - 1);
 
+// Links that lead nowhere any more: what is shown instead is said, in a fresh tab and in one that is open.
+const stray = await open(context, `${server.url}#m=f99&b=5`);
+await waits(stray, "#notice", "There is no f99 any more: main is shown instead");
+await agree(checks, "main in place of a fork that never was", stray, server);
+checks.same("the address names main's newest", await stray.evaluate(() => location.hash), "#m=main");
+await stray.close();
+const beyond = await open(context, `${server.url}#m=main&b=999999`);
+await waits(beyond, "#notice", "There is no boundary 999");
+await agree(checks, "main's end in place of a boundary beyond it", beyond, server);
+await beyond.evaluate(() => { location.hash = "#m=f98&b=3"; });
+await waits(beyond, "#notice", "There is no f98 any more: main is shown instead");
+await agree(checks, "and again main", beyond, server);
+checks.same("nothing went wrong with stray links", beyond.faults.filter((fault) => !`${fault}`.includes("404")), []);
+await beyond.close();
+
 // Many more: all are counted, and what is drawn is bounded.
 await server.call("fork_create", { count: 256 });
 await page.waitForFunction((least) => document.querySelectorAll("#tree .lane").length >= least, 200, { timeout: 20000 });

@@ -119,6 +119,9 @@ def a_fair_game():
             check("the movie is there now", "sha256" in exported, exported)
             verified = server.call("movie_verify")
             check("and verifies", verified["verdict"] == "exact", verified)
+            # A file may be of a game that is not over, on another server of the same directory.
+            check.code("another's journal", server.call("movie_verify", name="0001-other"), "DISABLED")
+            check.code("even its own", server.call("movie_verify", name="fair"), "DISABLED")
             again = server.call("new_game")
             check("a second game has its own commitment", again["fair"]["commitment"] != commitment and "revealed" not in again["fair"], again["fair"])
             own = seeds_of(journals(movies)[-1])

@@ -99,6 +99,18 @@ impl Session {
         }
     }
 
+    /// Refuses to look into a file where games are fair: it may be of one that is not over, here or on another server.
+    ///
+    /// # Errors
+    /// `DISABLED`.
+    pub(crate) fn check_fair_file(&self, tool: &str) -> Result<(), Failure> {
+        if self.fair.is_none() {
+            return Ok(());
+        }
+        let message = format!("{tool} takes no `name`: games are played fairly (--fair), and a file may be of another game");
+        Err(Failure::new(Code::Disabled, message).with("tool", tool).with("field", "name"))
+    }
+
     /// Refuses an argument that would choose the seeds of a fair game.
     ///
     /// # Errors

@@ -84,6 +84,7 @@ fn recorded(session: &Session, name: Option<String>, source: Option<String>) -> 
     match (name, source) {
         (Some(_), Some(_)) => Err(Failure::argument("name", "give `source` or `name`, not both")),
         (Some(name), None) => {
+            session.check_fair_file("movie_verify")?;
             let name = FileName::parse(&name)?;
             let directories = [session.out_dir.as_deref(), session.movies.as_deref()];
             let bytes = files::read(&directories, &name, session.lab.info().limits.movie_bytes)?;

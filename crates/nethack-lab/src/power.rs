@@ -110,9 +110,9 @@ impl PowerOnOptions {
     }
 }
 
-/// A seed of 32 bits from the system: short enough to be told to somebody.
+/// A seed from the system. Of all that there are: whoever sees a game must not find its seed by trying them.
 fn drawn_seed() -> anyhow::Result<Seed> {
-    let mut bytes = [0; 4];
+    let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("the system gives no random seed: {error}"))?;
-    Ok(Seed(u64::from(u32::from_le_bytes(bytes))))
+    Ok(Seed(u64::from_le_bytes(bytes)))
 }

@@ -34,12 +34,14 @@ export function say(element, text) {
 /** A number with its thousands apart. */
 export const grouped = (number) => Number(number).toLocaleString("en").replaceAll(",", "\u2009");
 
-/** Asks for JSON; throws an error with `status` where the answer is none. */
+/** Asks for JSON; throws an error with `status`, and the server's `code`, where the answer is none. */
 export async function ask(path, options = {}) {
   const response = await fetch(path, { cache: "no-store", ...options });
   if (!response.ok) {
-    const error = new Error(await reason(response));
+    const { message, code } = await reason(response);
+    const error = new Error(message);
     error.status = response.status;
+    error.code = code;
     throw error;
   }
   return response.json();
@@ -47,8 +49,9 @@ export async function ask(path, options = {}) {
 
 async function reason(response) {
   try {
-    return (await response.json()).error.message;
+    const { message, code } = (await response.json()).error;
+    return { message, code };
   } catch {
-    return `the server answers ${response.status}`;
+    return { message: `the server answers ${response.status}` };
   }
 }

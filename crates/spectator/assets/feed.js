@@ -68,8 +68,15 @@ export class Feed {
     });
     source.onerror = () => {
       if (generation !== this.generation) return;
+      const isRefused = source.readyState === EventSource.CLOSED;
       this.stop();
-      this.failed(this.generation);
+      if (!isRefused) {
+        this.failed(this.generation);
+        return;
+      }
+      // Events don't tell why they were refused; asking does.
+      this.failures += 1;
+      this.poll(POLL_MS);
     };
   }
 

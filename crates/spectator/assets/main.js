@@ -18,6 +18,7 @@ let arrivedAt = null;
 const replay = new Replay({
   onFrame: (frame) => showPast(frame),
   onLive: () => showNewest(),
+  onBeyond: (boundary) => beyond(boundary),
   onPosition: (boundary) => {
     setHash(boundary);
     writeHash();
@@ -64,6 +65,15 @@ function begin(state, boundary) {
     replay.last = Math.max(replay.last, boundary);
     replay.go(boundary);
   } else if (state.kind === "movie") replay.go(0);
+}
+
+/** A link may be older than a line that went back since: its end is shown instead. */
+function beyond(boundary) {
+  const last = Math.min(boundary - 1, Math.max(newest?.boundary ?? 0, replay.timeline.last));
+  replay.last = last;
+  if (replay.kind === "movie") replay.go(last);
+  else replay.live();
+  notice(`There is no boundary ${grouped(boundary)} here: the last is ${grouped(last)}.`);
 }
 
 function showNewest() {
@@ -136,9 +146,20 @@ function watch(id) {
 }
 
 function isGone(id) {
-  notice(id === "main" ? "There is no game yet." : `${id} is gone: it was adopted or deleted.`);
-  if (id !== "main") setTimeout(() => watched === id && watch("main"), 2500);
-  else waitForGame();
+  if (id === "main") {
+    notice("There is no game yet.");
+    waitForGame();
+    return;
+  }
+  notice(`${id} is gone: it was adopted or deleted.`);
+  setTimeout(() => watched === id && insteadOf(id), 2500);
+}
+
+/** Shows main where a fork is not to be had. The address named a boundary of the fork, so it counts no more. */
+function insteadOf(id) {
+  history.replaceState(null, "", "#m=main");
+  watch("main");
+  notice(`There is no ${id} any more: main is shown instead.`);
 }
 
 /** Asks now and then whether there is a game. */
@@ -233,9 +254,9 @@ async function start() {
     notice("");
     const wanted = readHash().machine;
     const known = list.machines.some((machine) => machine.id === wanted);
-    if (wanted && !known) notice(`There is no ${wanted} any more.`);
     machines = list;
-    watch(known ? wanted : list.machines[0].id);
+    if (wanted && !known) insteadOf(wanted);
+    else watch(known ? wanted : list.machines[0].id);
     tookList(list);
   } catch {
     connection("lost", "no answer");

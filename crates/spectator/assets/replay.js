@@ -10,7 +10,8 @@ const TRIES = 60;
 const DRAWN_PER_S = 30;
 
 export class Replay {
-  /** `onFrame(frame)` shows an earlier frame, `onLive()` goes back to the newest. */
+  /** `onFrame(frame)` shows an earlier frame, `onLive()` goes back to the newest, `onBeyond(boundary)` is for one that
+   * the line does not have. */
   constructor(handlers) {
     this.handlers = handlers;
     this.machine = null;
@@ -135,7 +136,9 @@ export class Replay {
       const frame = await this.frame(wanted, 1, token);
       if (frame) this.handlers.onFrame(frame);
     } catch (error) {
-      if (token === this.token) say(byId("jump-said"), error.message);
+      if (token !== this.token) return;
+      if (error.code === "NO_BOUNDARY") this.handlers.onBeyond(wanted);
+      else say(byId("jump-said"), error.message);
     }
   }
 
