@@ -107,7 +107,8 @@ impl Session {
         if self.fair.is_none() {
             return Ok(());
         }
-        let message = format!("{tool} takes no `name`: games are played fairly (--fair), and a file may be of another game");
+        let message =
+            format!("{tool} takes no `name`: games are played fairly (--fair), and a file may be of another game");
         Err(Failure::new(Code::Disabled, message).with("tool", tool).with("field", "name"))
     }
 
