@@ -36,6 +36,9 @@ const WAITS_FOR_SPACE: usize = 2;
 /// All arrays, and those by name that the player is given.
 type Seen<'py> = (Bound<'py, PyTuple>, Bound<'py, PyDict>);
 
+/// NLE's four seeds: core, disp, reseed, lgen.
+type Seeds = (u64, u64, bool, Option<u64>);
+
 /// What is answered by itself after a key.
 #[derive(Clone, Copy)]
 struct Passing {
@@ -133,7 +136,7 @@ fn is_broken(ended: &Ended) -> bool {
 }
 
 fn no_game() -> PyErr {
-    PyRuntimeError::new_err("step called without reset()")
+    PyRuntimeError::new_err("no game has begun: call reset() first")
 }
 
 impl Game {
@@ -340,6 +343,21 @@ impl Game {
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let keys: Vec<u8> = self.begun()?.line.steps().map(|step| step.key.0).collect();
         Ok(PyBytes::new(py, &keys))
+    }
+
+    /// The seeds that the game was begun with: core, disp, reseed, lgen.
+    #[getter]
+    fn seeds(&self) -> PyResult<Seeds> {
+        let record = &self.begun()?.record;
+        Ok((record.core_seed.0, record.display_seed.0, record.reseed, record.level_seed.map(|seed| seed.0)))
+    }
+
+    /// As `seeds`, but with those that the running game was given last.
+    #[getter]
+    fn current_seeds(&self) -> PyResult<Seeds> {
+        let (core, display, reseed, level) = self.seeds()?;
+        let (core, display) = self.begun()?.line.last_reseed().unwrap_or((core, display));
+        Ok((core, display, reseed, level))
     }
 
     /// How many keys have been pressed since power-on.

@@ -1,9 +1,11 @@
 //! The process's one machine, and which game sits in it.
 
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
-use machine::{Machine, SaveState, Stop};
+use machine::{Machine, MachineError, SaveState, Stop};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use wire::PowerOn;
@@ -12,6 +14,12 @@ use crate::errors;
 
 /// Images that are kept for their memory.
 const SPARE_MAX: usize = 8;
+/// How often, and after what pauses, a machine in another thread's hands is asked for: 20 ms in all.
+const ENDING_LOOKS: usize = 100;
+const ENDING_PAUSE: Duration = Duration::from_micros(200);
+
+/// The process that opened a machine last.
+static OPENED_BY: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     static HUB: RefCell<Option<Hub>> = const { RefCell::new(None) };
@@ -43,7 +51,8 @@ struct Hub {
 
 impl Hub {
     fn open() -> PyResult<Self> {
-        let machine = Machine::open(rom::built_in()).map_err(errors::machine)?;
+        let machine = open_machine().map_err(errors::machine)?;
+        OPENED_BY.store(std::process::id(), Ordering::Relaxed);
         Ok(Self { machine, current: Weak::new(), spare: Vec::new() })
     }
 
@@ -88,6 +97,22 @@ impl Drop for Hub {
     fn drop(&mut self) {
         self.park();
     }
+}
+
+/// Opens the machine. Python takes a thread for ended a moment before the thread gives the machine back.
+fn open_machine() -> Result<Machine, MachineError> {
+    for _ in 0..ENDING_LOOKS {
+        match Machine::open(rom::built_in()) {
+            Err(MachineError::Occupied) if !is_parents() => std::thread::sleep(ENDING_PAUSE),
+            other => return other,
+        }
+    }
+    Machine::open(rom::built_in())
+}
+
+/// Whether the machine was opened by a process that this one was forked from.
+pub(crate) fn is_parents() -> bool {
+    OPENED_BY.load(Ordering::Relaxed) != std::process::id()
 }
 
 fn with_hub<R>(act: impl FnOnce(&mut Hub) -> PyResult<R>) -> PyResult<R> {

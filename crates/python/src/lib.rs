@@ -33,6 +33,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ENGINE_ID", rom::built_in().engine_id())?;
     module.add("NLE_OPTIONS", wire::NLE_OPTIONS)?;
     module.add("DEFAULT_CLOCK", wire::Clock::default().seconds())?;
+    module.add("CLOCK_MAX", wire::Clock::MAX)?;
     module.add_function(wrap_pyfunction!(hub::release, module)?)?;
     module.add_function(wrap_pyfunction!(tables::rom_read, module)?)?;
     module.add_function(wrap_pyfunction!(tables::rom_symbol, module)?)?;

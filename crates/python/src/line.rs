@@ -41,6 +41,14 @@ impl Line {
         self.mark(MarkKind::Digests { play, state: Some(state) });
     }
 
+    /// The seeds, core and display, that a running game was given last.
+    pub(crate) fn last_reseed(&self) -> Option<(u64, u64)> {
+        self.marks.iter().rev().find_map(|mark| match mark.kind {
+            MarkKind::Reseed { core, display } => Some((core.0, display.0)),
+            _ => None,
+        })
+    }
+
     pub(crate) fn mark_reseed(&mut self, core: Seed, display: Seed) {
         self.mark(MarkKind::Reseed { core, display });
     }

@@ -1,11 +1,13 @@
 //! Lines tried from saved games on all workers of a lab, told as arrays.
 
+use std::ops::Deref;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use lab::{Cancel, Control, LabError, LabOptions, LineStop, Luck, Tried, Try};
 use ndarray::Array2;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use wire::{COLUMNS, Frame, MAP_COLUMNS, MAP_ROWS, ROWS, Seed, StopReason};
@@ -14,19 +16,56 @@ use crate::power::Given;
 
 /// Worker processes, and the saved games that they play from.
 #[pyclass(module = "nethack_lab._native", frozen)]
-pub(crate) struct Lab(lab::Lab);
+pub(crate) struct Lab(Own<lab::Lab>);
 
 /// A saved game in a lab: a handle that costs little.
 #[pyclass(module = "nethack_lab._native", frozen)]
-#[derive(Clone)]
-pub(crate) struct LabState(lab::State);
+pub(crate) struct LabState(Own<lab::State>);
+
+impl LabState {
+    fn new(state: lab::State) -> Self {
+        Self(Own::new(state))
+    }
+}
+
+/// What belongs to the process that made it. A forked process has a copy without the threads behind it, and must neither
+/// wait for them nor end the workers of its parent: there it is left as it is.
+struct Own<T> {
+    value: Arc<T>,
+    process: u32,
+}
+
+impl<T> Own<T> {
+    fn new(value: T) -> Self {
+        Self { value: Arc::new(value), process: std::process::id() }
+    }
+}
+
+impl<T> Deref for Own<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> Drop for Own<T> {
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // One more owner, which never goes.
+            std::mem::forget(Arc::clone(&self.value));
+        }
+    }
+}
 
 #[expect(clippy::needless_pass_by_value, reason = "errors arrive as values where they are mapped")]
 fn told(error: LabError) -> PyErr {
     match error {
-        LabError::PowerOn(_) | LabError::BadMovie(_) | LabError::LimitExceeded { .. } | LabError::ForeignState => {
-            PyValueError::new_err(error.to_string())
-        }
+        LabError::PowerOn(_)
+        | LabError::BadMovie(_)
+        | LabError::Batch(_)
+        | LabError::LimitExceeded { .. }
+        | LabError::ForeignState => PyValueError::new_err(error.to_string()),
         _ => PyRuntimeError::new_err(error.to_string()),
     }
 }
@@ -117,7 +156,7 @@ fn results<'py>(py: Python<'py>, tried: Vec<Tried>) -> PyResult<Bound<'py, PyDic
         answer.set_item(*name, PyArray1::from_iter(py, numbers))?;
     }
     answer.set_item("no_room", PyArray1::from_iter(py, tried.iter().map(|line| line.no_room)))?;
-    let states: Vec<_> = tried.into_iter().map(|line| line.state.map(LabState)).collect();
+    let states: Vec<_> = tried.into_iter().map(|line| line.state.map(LabState::new)).collect();
     answer.set_item("states", states)?;
     Ok(answer)
 }
@@ -141,13 +180,13 @@ impl Lab {
         let mut options = LabOptions::new(program);
         options.workers = workers.unwrap_or(options.workers).max(1);
         options.reserved = 0;
-        py.detach(|| lab::Lab::new(options)).map(Self).map_err(told)
+        py.detach(|| lab::Lab::new(options)).map(|lab| Self(Own::new(lab))).map_err(told)
     }
 
     /// Begins a game.
     fn begin(&self, py: Python<'_>, given: Given) -> PyResult<LabState> {
         let record = given.record()?;
-        py.detach(|| self.0.begin(record)).map(LabState).map_err(told)
+        py.detach(|| self.0.begin(record)).map(LabState::new).map_err(told)
     }
 
     /// The state at the end of a movie, which is replayed and compared.
@@ -158,7 +197,7 @@ impl Lab {
             self.0.delete(machine.machine, None)?;
             Ok(state)
         })
-        .map(LabState)
+        .map(LabState::new)
         .map_err(told)
     }
 
@@ -220,6 +259,13 @@ impl LabState {
     #[getter]
     fn end(&self) -> Option<String> {
         self.0.ended().map(|ended| ended.text.clone())
+    }
+
+    /// Refuses to be pickled or copied, and says what can be.
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a state of a lab can't be copied or pickled: lab.travelling(state) gives one that can",
+        ))
     }
 
     /// Bytes that it takes beyond the states that it builds on.

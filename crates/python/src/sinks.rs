@@ -36,8 +36,18 @@ fn taken<T: Element>(array: Array, given: &Bound<'_, PyAny>) -> PyResult<Py<PyAr
 }
 
 fn write<T: Element + Copy>(py: Python<'_>, sink: &Py<PyArrayDyn<T>>, numbers: &[T]) -> PyResult<()> {
-    let mut writable = sink.bind(py).try_readwrite().map_err(|error| PyValueError::new_err(error.to_string()))?;
-    writable.as_slice_mut()?.copy_from_slice(numbers);
+    // Its owner may have changed it since it was bound.
+    let changed = || {
+        PyValueError::new_err(
+            "an array that observations are written into was made read-only or resized: leave it as it was",
+        )
+    };
+    let mut writable = sink.bind(py).try_readwrite().map_err(|_| changed())?;
+    let slice = writable.as_slice_mut().map_err(|_| changed())?;
+    if slice.len() != numbers.len() {
+        return Err(changed());
+    }
+    slice.copy_from_slice(numbers);
     Ok(())
 }
 

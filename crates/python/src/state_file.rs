@@ -7,9 +7,10 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use machine::{Arrays, Observation, SaveState, Stop};
-use movie::{Act, Movie};
+use movie::{Act, Header, Movie};
 use nle::Array;
 use pyo3::prelude::*;
+use wire::Key;
 
 use crate::errors::StateError;
 use crate::hub;
@@ -149,6 +150,19 @@ pub(crate) fn read(data: &[u8]) -> PyResult<StateFile> {
     Ok(StateFile { movie, image: inflated(packed, image_bytes)?, seen })
 }
 
+/// Play that is not what the movie says, and why that may be.
+fn differs(header: &Header, boundary: u64, key: Key) -> PyErr {
+    let text = format!("play differs from its movie at boundary {boundary}, after {key}");
+    let ours = rom::built_in().engine_id();
+    if header.engine_id == ours {
+        return refused(text);
+    }
+    refused(format!(
+        "{text}: the movie was made by engine {} and this package plays engine {ours}, so use the version that made it",
+        header.engine_id
+    ))
+}
+
 /// Makes a state by playing the movie that leads to it, every check compared.
 pub(crate) fn rebuild(py: Python<'_>, movie: &Movie) -> PyResult<State> {
     let (seat, mut stop) = hub::begin(&movie.header.power_on)?;
@@ -167,10 +181,7 @@ pub(crate) fn rebuild(py: Python<'_>, movie: &Movie) -> PyResult<State> {
                         stop = machine.press(step.key).map_err(crate::errors::machine)?;
                         machine.observe_nle(&mut seen, Arrays::ALL);
                         if machine.play_digest().check() != step.check {
-                            return Err(refused(format!(
-                                "play differs from its movie at boundary {boundary}, after {}",
-                                step.key
-                            )));
+                            return Err(differs(&movie.header, boundary, step.key));
                         }
                         line.push(*step);
                         if line.digests_due() {
@@ -178,6 +189,9 @@ pub(crate) fn rebuild(py: Python<'_>, movie: &Movie) -> PyResult<State> {
                         }
                     }
                     Ok(())
+                }
+                Act::Reseed { at, .. } if stop != Stop::Boundary => {
+                    Err(refused(format!("its game has ended before the new seeds at boundary {}", at.0)))
                 }
                 Act::Reseed { core, display, .. } => {
                     line.mark_reseed(core, display);

@@ -2,7 +2,7 @@
 
 import copy
 
-from nethack_lab import _native
+from nethack_lab import _checks, _native
 
 
 def trusted_native_state(data):
@@ -71,12 +71,13 @@ class State:
         compared. `trust=True` takes the image as it is; do so with bytes of your own only. A state of another ROM is
         refused with `ForeignRomError`; `rebuild=True` replays its movie on this one.
         """
-        return cls(_native.State.from_bytes(data, trust=trust, rebuild=rebuild), {})
+        data = _checks.content(data, "a state")
+        return cls(_native.State.from_bytes(data, trust=bool(trust), rebuild=bool(rebuild)), {})
 
     @classmethod
     def from_movie(cls, movie):
         """The state at the end of a movie (bytes), which is replayed, every check compared."""
-        return cls(_native.State.from_movie(movie), {})
+        return cls(_native.State.from_movie(_checks.content(movie, "a movie")), {})
 
     def __getstate__(self):
         return self.native, self.progress

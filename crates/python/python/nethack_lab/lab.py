@@ -5,11 +5,12 @@ travels.
 """
 
 import dataclasses
+import os
 from typing import Any
 
 import numpy as np
 
-from nethack_lab import _native, _program, _seeds
+from nethack_lab import _checks, _native, _program, _seeds
 from nethack_lab._states import State
 from nethack_lab.nle.nethack import options_text
 
@@ -60,10 +61,41 @@ class Lines:
         return len(self.stop)
 
 
+# More than any host has cores for.
+WORKERS_MAX = 1_024
+
+
+class _Closed:
+    """Stands where workers were."""
+
+    def __getattr__(self, name):
+        raise RuntimeError("the lab is closed: make another")
+
+
+def _is_lab_state(state):
+    if isinstance(state, State):
+        raise TypeError("the state is one that travels: lab.state_of(state) makes it one of this lab")
+    if not isinstance(state, LabState):
+        raise TypeError(f"a state must be one of this lab, as begin() gives it, not {type(state).__name__}")
+
+
+def _listed(values, what):
+    """What can be gone through as a list."""
+    try:
+        if isinstance(values, (str, bytes, bytearray)):
+            raise TypeError
+        return list(values)
+    except TypeError:
+        raise TypeError(f"{what}, not {type(values).__name__}") from None
+
+
 def _keys(line):
     """The keys of a line as bytes; text stands for its characters."""
     if isinstance(line, str):
-        return line.encode("ascii")
+        try:
+            return line.encode("ascii")
+        except UnicodeEncodeError as error:
+            raise ValueError(f"the keys {line!r} hold {line[error.start]!r}, which is no key: give ASCII or bytes") from None
     if not isinstance(line, (bytes, bytearray, memoryview)):
         raise TypeError(f"the keys of a line must be bytes or text, not {type(line).__name__}")
     return bytes(line)
@@ -86,13 +118,32 @@ class Lab:
         fix_moon_phase=False,
         clock=_native.DEFAULT_CLOCK,
     ):
-        self._native = _native.Lab(str(_program.path()), workers)
-        self._fixed = {
-            "options": ",".join(options_text(options, f"Agent-{character}", wizard)),
-            "wizard": wizard,
-            "fix_moon_phase": fix_moon_phase,
-            "clock": clock,
-        }
+        options = options_text(options, _checks.playername(character), wizard)
+        self._fixed = _checks.fixed(options, wizard, fix_moon_phase, clock)
+        if workers is not None:
+            workers = _checks.count(workers, "workers", 1, WORKERS_MAX)
+        self._pid = os.getpid()
+        self._own = _native.Lab(str(_program.path()), workers)
+
+    @property
+    def _native(self):
+        # A forked process has none of the threads that talk with the workers: it would wait for ever.
+        if os.getpid() != self._pid:
+            raise RuntimeError("the lab belongs to the process that made it: make one in this process")
+        return self._own
+
+    def close(self):
+        """Lets the workers go; harmless when repeated. States of the lab are of no use then."""
+        self._own = _Closed()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __reduce__(self):
+        raise TypeError("a lab can't be copied or pickled: make one in each process; travelling(state) makes states that can")
 
     def begin(self, seed=None, *, seeds=None):
         """The state at the beginning of a game, of a seed or of NLE's four seeds."""
@@ -101,15 +152,20 @@ class Lab:
         if seeds is None:
             seed = _seeds.whole(seed)
             seeds = (seed, _seeds.display_seed(seed))
-        core, disp, reseed, lgen = _seeds.all_seeds(*seeds)
+        core, disp, reseed, lgen = _seeds.several(seeds)
         return self._native.begin(dict(self._fixed, core=core, disp=disp, reseed=reseed, lgen=lgen))
 
     def state_of(self, state):
         """A travelling state, or the end of a movie (bytes), as a state of this lab; its movie is replayed."""
-        return self._native.open_movie(state.movie() if isinstance(state, State) else bytes(state))
+        if isinstance(state, State):
+            movie = state.movie()
+        else:
+            movie = _checks.content(state, "what becomes a state of a lab is a nethack_lab.State or a movie; a movie")
+        return self._native.open_movie(movie)
 
     def movie(self, state):
         """The movie that leads to a state."""
+        _is_lab_state(state)
         return self._native.movie(state)
 
     def travelling(self, state):
@@ -118,14 +174,15 @@ class Lab:
 
     def digest(self, state):
         """What a state is: equal digests are equal games to the last byte."""
+        _is_lab_state(state)
         return self._native.digest(state)
 
     def try_lines(self, states, keys, *, seeds=None, keep=False, frames=True):
         """Tries lines, each from its own state, on all workers.
 
         `states` is one state for all lines or one for each; `keys` an array of bytes with a row for each line, or a
-        list of bytes (or text) for each line. `seeds` (pairs of core and display seeds) gives lines luck of their own: without them a line
-        shows what will happen, with them what may. `keep` keeps the states that they lead to.
+        list of bytes (or text) for each line. `seeds` (pairs of core and display seeds) gives lines luck of their own:
+        without them a line shows what will happen, with them what may. `keep` keeps the states that they lead to.
         """
         if isinstance(keys, np.ndarray):
             if keys.ndim != 2 or keys.dtype != np.uint8:
@@ -133,12 +190,16 @@ class Lab:
             keys = [row.tobytes() for row in keys]
         elif isinstance(keys, (str, bytes, bytearray)):
             raise TypeError(f"keys must be a list with the keys of each line, such as [{keys!r}]")
-        keys = [_keys(line) for line in keys]
-        states = [states] * len(keys) if isinstance(states, LabState) else list(states)
+        keys = [_keys(line) for line in _listed(keys, "keys must be a list with the keys of each line")]
+        if isinstance(states, (LabState, State)):
+            states = [states] * len(keys)
+        states = _listed(states, "states must be one of this lab or a list with one for each line")
+        for state in states:
+            _is_lab_state(state)
         if seeds is None:
             seeds = [None] * len(keys)
         else:
-            seeds = [(_seeds.whole(core, "core"), _seeds.whole(disp, "disp")) for core, disp in seeds]
+            seeds = [_seeds.pair(one) for one in _listed(seeds, "seeds must be a list with a pair for each line")]
         if not len(states) == len(keys) == len(seeds):
             raise ValueError(
                 f"{len(keys)} lines, {len(states)} states, {len(seeds)} pairs of seeds: give as many of each"

@@ -46,6 +46,9 @@ class Lab:
         fix_moon_phase: bool = False,
         clock: int = ...,
     ) -> None: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Lab: ...
+    def __exit__(self, *_: object) -> None: ...
     def begin(
         self, seed: int | None = None, *, seeds: tuple[int, int] | tuple[int, int, bool, int | None] | None = None
     ) -> LabState: ...
@@ -56,7 +59,7 @@ class Lab:
     def try_lines(
         self,
         states: LabState | Sequence[LabState],
-        keys: NDArray[np.uint8] | Sequence[bytes],
+        keys: NDArray[np.uint8] | Sequence[bytes | str],
         *,
         seeds: Sequence[tuple[int, int]] | None = None,
         keep: bool = False,

@@ -11,16 +11,22 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from nethack_lab import _channel, _seeds
+from nethack_lab import _channel, _checks, _seeds
 from nethack_lab._batch import Batch
+from nethack_lab._interrupts import PutOff
 from nethack_lab._register import TASKS
+from nethack_lab.env.base import NetHackEnv
 
+# Each has a machine's memory of its own when it is not the one that plays.
+NUM_ENVS_MAX = 65_536
 _TOLD = ("end_status", "is_ascended")
 
 
 def _entry_point(task):
     """Where a task's class is: of a class, an environment's id, or a task's bare name."""
     if isinstance(task, type):
+        if not issubclass(task, NetHackEnv):
+            raise TypeError(f"task {task.__name__} is no NetHackEnv: derive it from one")
         return f"{task.__module__}:{task.__qualname__}"
     for name in (task, f"NetHackLab-{task}-v0"):
         if name in TASKS:
@@ -80,6 +86,10 @@ class NetHackVectorEnv(gymnasium.vector.VectorEnv):
     `options={"reset_mask": mask}` resets some. As many workers as processor cores unless `workers` says otherwise.
     """
 
+    # Until there are workers there is nothing to close.
+    _finalizer = None
+    closed = True
+
     def __init__(
         self,
         num_envs=1,
@@ -90,10 +100,9 @@ class NetHackVectorEnv(gymnasium.vector.VectorEnv):
         copy=True,
         **kwargs,
     ):
-        if num_envs < 1:
-            raise ValueError("num_envs must be at least 1")
-        self._finalizer = None
-        self.closed = True
+        num_envs = _checks.count(num_envs, "num_envs", 1, NUM_ENVS_MAX)
+        if workers is not None:
+            workers = _checks.count(workers, "workers", 1, NUM_ENVS_MAX)
         self.num_envs = num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.copy = copy
@@ -108,7 +117,7 @@ class NetHackVectorEnv(gymnasium.vector.VectorEnv):
         single.close()
 
         cores = len(os.sched_getaffinity(0))
-        count = min(num_envs, cores if workers is None else max(1, workers))
+        count = min(num_envs, cores if workers is None else workers)
         bounds = [num_envs * number // count for number in range(count + 1)]
         self._ranges = list(zip(bounds, bounds[1:]))
         memory = os.memfd_create("nethack-lab", os.MFD_CLOEXEC)
@@ -120,6 +129,7 @@ class NetHackVectorEnv(gymnasium.vector.VectorEnv):
             os.close(memory)
         self._finalizer = weakref.finalize(self, self._workers.end)
         self._owed = []
+        self._stepping = False
         self.closed = False
         setup = {
             "task": entry_point,
@@ -141,6 +151,12 @@ class NetHackVectorEnv(gymnasium.vector.VectorEnv):
             self._lost(sock)
         self._owed.append(sock)
 
+    def _order_all(self, orders):
+        """Orders that an interrupt leaves all given or none."""
+        with PutOff():
+            for order in orders:
+                self._order(*order)
+
     def _collect(self):
         """Takes an answer of each worker that owes one; the first failure is raised once all have answered."""
         told, failure = [], None
@@ -148,13 +164,14 @@ class NetHackVectorEnv(gymnasium.vector.VectorEnv):
             # It stays owed while it is waited for, so that an interrupt leaves no answer lying about.
             sock = self._owed[0]
             try:
-                tag = sock.recv(1)
-                content = _channel.content(sock) if tag.isupper() else None
-            except (_channel.Closed, ConnectionResetError):
+                tag = sock.recv(1, socket.MSG_PEEK)
+            except ConnectionResetError:
                 tag = b""
             if not tag:
                 self._lost(sock)
-            self._owed.pop(0)
+            with PutOff():
+                tag, content = self._take(sock)
+                self._owed.pop(0)
             if tag == b"E":
                 failure = failure or content
             elif content is not None:
@@ -166,6 +183,17 @@ class NetHackVectorEnv(gymnasium.vector.VectorEnv):
             raise error
         return told
 
+    def _take(self, sock):
+        """An answer that has begun to arrive."""
+        try:
+            tag = sock.recv(1)
+            return tag, _channel.content(sock) if tag.isupper() else None
+        except (_channel.Closed, ConnectionResetError):
+            self._lost(sock)
+        except Exception as error:
+            # It is here whole, but of a kind that this process does not know.
+            return b"E", (error, "an answer that can't be read")
+
     def _lost(self, sock):
         number = self._workers.sockets.index(sock)
         process = self._workers.processes[number]
@@ -176,9 +204,15 @@ class NetHackVectorEnv(gymnasium.vector.VectorEnv):
             "the vector environment is closed"
         )
 
-    def _ready(self):
+    def _open(self):
         if self.closed:
             raise RuntimeError("the vector environment is closed")
+        if os.getpid() != self._workers.pid:
+            raise RuntimeError("the vector environment belongs to the process that made it: make one in this process")
+
+    def _ready(self):
+        self._open()
+        self._stepping = False
         if self._owed:
             # What an interrupted call did not wait for; its step has happened.
             self._collect()
@@ -188,7 +222,7 @@ class NetHackVectorEnv(gymnasium.vector.VectorEnv):
     def reset(self, *, seed=None, options=None):
         """Resets all environments, or those of `reset_mask`; a single seed gives environment i the seed + i."""
         self._ready()
-        options = dict(options or {})
+        options = _checks.mapping(options, "'states', 'reset_mask', 'seeds' and 'state'")
         mask = options.pop("reset_mask", None)
         states = options.pop("states", None)
         seeds = self._seeds_of(seed)
@@ -196,8 +230,17 @@ class NetHackVectorEnv(gymnasium.vector.VectorEnv):
             mask = np.asarray(mask)
             if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
                 raise ValueError(f"reset_mask must be {self.num_envs} booleans, some of them true")
-        if states is not None and len(states) != self.num_envs:
-            raise ValueError(f"give {self.num_envs} states (None for some), not {len(states)}")
+        if states is not None:
+            if not isinstance(states, (list, tuple, np.ndarray)):
+                raise TypeError(
+                    f"states must be a list of {self.num_envs} states (None for some), not {type(states).__name__}"
+                )
+            if len(states) != self.num_envs:
+                raise ValueError(f"give {self.num_envs} states (None for some), not {len(states)}")
+            for state in states:
+                if state is not None:
+                    _checks.is_state(state)
+        everyone = []
         for sock, (first, last) in zip(self._workers.sockets, self._ranges):
             orders = []
             for place in range(first, last):
@@ -207,7 +250,8 @@ class NetHackVectorEnv(gymnasium.vector.VectorEnv):
                         own["state"] = states[place]
                     orders.append((place - first, seeds[place], own or None))
             if orders:
-                self._order(sock, b"R", orders)
+                everyone.append((sock, b"R", orders))
+        self._order_all(everyone)
         told = self._collect()
         return self._observations(), self._infos(told, mask)
 
@@ -229,16 +273,35 @@ class NetHackVectorEnv(gymnasium.vector.VectorEnv):
     def step_async(self, actions):
         """Lets all environments begin a step."""
         self._ready()
+        self._batch["action"][:] = self._checked(actions)
+        self._stepping = True
+        self._order_all([(sock, b"s") for sock in self._workers.sockets])
+
+    def _checked(self, actions):
+        """Actions as an array of whole numbers in range, so that all environments step or none."""
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,):
             raise ValueError(f"give {self.num_envs} actions, not an array of shape {actions.shape}")
-        self._batch["action"][:] = actions
-        for sock in self._workers.sockets:
-            self._order(sock, b"s")
+        if actions.dtype.kind not in "iu":
+            raise TypeError(f"actions must be whole numbers, not {actions.dtype}")
+        among = int(self.single_action_space.n)
+        wrong = np.flatnonzero((actions < 0) | (actions >= among))
+        if wrong.size:
+            place = int(wrong[0])
+            raise IndexError(f"action {actions[place]} of environment {place} is none: there are 0 to {among - 1}")
+        return actions
 
     def step_wait(self):
         """Waits for the step that `step_async` began."""
-        told = self._collect()
+        self._open()
+        if not self._stepping:
+            raise RuntimeError("no step was begun: call step_async(actions) first")
+        try:
+            told = self._collect()
+        except Exception:
+            self._stepping = False
+            raise
+        self._stepping = False
         batch = self._batch
         return (
             self._observations(),
@@ -268,8 +331,13 @@ class NetHackVectorEnv(gymnasium.vector.VectorEnv):
     def call(self, name, *args, **kwargs):
         """What a method of each environment gives, or an attribute of each."""
         self._ready()
-        for sock, (first, last) in zip(self._workers.sockets, self._ranges):
-            self._order(sock, b"A", [(index, name, args, kwargs) for index in range(last - first)])
+        everyone = zip(self._workers.sockets, self._ranges)
+        self._order_all(
+            [
+                (sock, b"A", [(index, name, args, kwargs) for index in range(last - first)])
+                for sock, (first, last) in everyone
+            ]
+        )
         return tuple(value for worker in self._collect() for value in worker)
 
     def get_attr(self, name):
@@ -283,8 +351,13 @@ class NetHackVectorEnv(gymnasium.vector.VectorEnv):
             values = [values] * self.num_envs
         if len(values) != self.num_envs:
             raise ValueError(f"give {self.num_envs} values, not {len(values)}")
-        for sock, (first, last) in zip(self._workers.sockets, self._ranges):
-            self._order(sock, b"S", [(place - first, name, values[place]) for place in range(first, last)])
+        everyone = zip(self._workers.sockets, self._ranges)
+        self._order_all(
+            [
+                (sock, b"S", [(place - first, name, values[place]) for place in range(first, last)])
+                for sock, (first, last) in everyone
+            ]
+        )
         self._collect()
 
     def save(self):
@@ -298,6 +371,9 @@ class NetHackVectorEnv(gymnasium.vector.VectorEnv):
     def render(self):
         """What each environment renders."""
         return self.call("render")
+
+    def __reduce__(self):
+        raise TypeError("a vector environment can't be copied or pickled: save() gives states that can")
 
     def close_extras(self, **kwargs):
         """Ends the workers."""

@@ -2,11 +2,12 @@
 
 import copy
 import enum
+import numbers
 
 import gymnasium
 import numpy as np
 
-from nethack_lab import _native, _seeds, _states
+from nethack_lab import _checks, _native, _seeds, _states
 from nethack_lab import nle as nethack
 from nethack_lab.nle.nethack import OBSERVATION_DESC, Nethack
 
@@ -90,13 +91,15 @@ class NetHackEnv(gymnasium.Env):
             raise ValueError(f"render_mode {render_mode!r} is none of {self.metadata['render_modes']}")
         self.character = character
         self.render_mode = render_mode
+        if isinstance(max_episode_steps, bool) or not isinstance(max_episode_steps, numbers.Real) or max_episode_steps < 1:
+            raise ValueError(f"max_episode_steps {max_episode_steps!r} is no number from 1 on")
         self._max_episode_steps = max_episode_steps
         self._allow_all_yn_questions = allow_all_yn_questions
         self._allow_all_modes = allow_all_modes
+        self._keys = _checks.keys_of(FULL_ACTIONS if actions is None else actions)
         self.actions = FULL_ACTIONS if actions is None else tuple(actions)
-        self._keys = tuple(int(action) for action in self.actions)
 
-        self._given = tuple(observation_keys)
+        self._given = _checks.observation_keys(observation_keys)
         self._made = self._given + tuple(key for key in _NEEDED if key not in self._given)
         self._original_observation_keys = self._given
         self._observation_keys = list(self._made)
@@ -106,7 +109,7 @@ class NetHackEnv(gymnasium.Env):
         # One object for the game, so that tasks and users find NLE's methods there.
         self.nethack = Nethack(
             observation_keys=self._made,
-            playername=f"Agent-{character}",
+            playername=_checks.playername(character),
             options=options,
             copy=True,
             wizard=wizard,
@@ -164,28 +167,30 @@ class NetHackEnv(gymnasium.Env):
         """
         if seed is not None:
             seed = _seeds.whole(seed)
-        options = dict(options or {})
+        options = _checks.mapping(options, "'seeds' and 'state'")
         state, seeds = options.pop("state", None), options.pop("seeds", None)
         if "wizkit_items" in options:
             raise ValueError("wizkit_items is not imitated: wish for things in debug mode (wizard=True)")
         if options:
-            raise ValueError(f"options {sorted(options)} are not known: there are 'seeds' and 'state'")
-        super().reset(seed=seed)
+            raise ValueError(f"options {list(options)} are not known: there are 'seeds' and 'state'")
         if state is not None:
             if seeds is not None:
                 raise ValueError("give a state or seeds, not both: a saved game has its seeds")
+            _checks.is_state(state)
+            super().reset(seed=seed)
             return self.load(state)
-        self._seeds = self._seeds_to_use(seed, seeds)
-        self._next_seeds = None
+        used = self._seeds_to_use(seed, seeds)
+        self.nethack.power_on(used, known=True)
+        super().reset(seed=seed)
+        self._seeds, self._next_seeds = used, None
         self._episode += 1
-        self.nethack.power_on(self._seeds, known=True)
         self._begin_progress()
         given = self._observe()
         return given, self._info(self.StepStatus.RUNNING, seeds=self._seeds)
 
     def _seeds_to_use(self, seed, seeds):
         if seeds is not None:
-            return _seeds.all_seeds(*seeds)
+            return _seeds.several(seeds)
         if seed is not None:
             return seed, _seeds.display_seed(seed), False, None
         if self._next_seeds is not None:
@@ -216,18 +221,22 @@ class NetHackEnv(gymnasium.Env):
         """Presses a key of the action set; see Gymnasium for what comes back."""
         if self._over:
             raise RuntimeError("the episode is over: reset() begins another")
-        if action < 0:
-            raise IndexError(f"action {action} is none: there are 0 to {len(self._keys) - 1}")
+        try:
+            key = self._keys[action]
+            if action < 0:
+                raise IndexError
+        except (TypeError, IndexError):
+            raise _checks.wrong_action(action, len(self._keys)) from None
         last = self.last_observation
         if not last:
-            raise RuntimeError("step called without reset()")
+            raise RuntimeError("step called without reset(): call reset() first")
         game = self.nethack.game
         known = not self._allow_all_modes
         if self._copy:
-            seen, given, done = game.step(self._keys[action], known, self._allow_all_yn_questions, True)
+            seen, given, done = game.step(key, known, self._allow_all_yn_questions, True)
         else:
             self._set ^= 1
-            done = game.step_into(self._keys[action], known, self._allow_all_yn_questions, True, self._set)
+            done = game.step_into(key, known, self._allow_all_yn_questions, True, self._set)
             seen, given = self._sets[self._set]
         self._steps += 1
         self.last_observation = seen
@@ -235,7 +244,8 @@ class NetHackEnv(gymnasium.Env):
         reward = float(self._reward_fn(last, action, seen, status))
         if not status:
             return given, reward, False, False, {"end_status": status, "is_ascended": False}
-        self._over = True
+        # What ended it, so that a saved game tells it too.
+        self._over = int(status)
         truncated = status == self.StepStatus.ABORTED
         return given, reward, not truncated, truncated, self._info(status)
 
@@ -295,24 +305,37 @@ class NetHackEnv(gymnasium.Env):
     def save(self):
         """A copy of the game, and of how far the task is, that can't change."""
         progress = {name: copy.deepcopy(self.__dict__[name]) for name in self.progress_fields if name in self.__dict__}
-        return _states.State(self.nethack.game.save(), progress)
+        return _states.State(self.nethack.game.save(), {"task": self._task(), **progress})
 
     def load(self, state):
         """Makes this environment what the saved one was; gives the observation and info as `reset` does."""
-        self.nethack.game.load(state.native)
+        _checks.is_state(state)
+        self.nethack.load(state.native)
         self._begin_progress()
-        self.__dict__.update(copy.deepcopy({k: v for k, v in state.progress.items() if k in self.progress_fields}))
+        if state.progress.get("task") == self._task():
+            self.__dict__.update(copy.deepcopy({k: v for k, v in state.progress.items() if k in self.progress_fields}))
+        self._seeds = self.nethack.game.seeds
+        if self.nethack.game.done:
+            self._over = self._over or int(self.StepStatus.DEATH)
         given = self._observe()
         return given, self._info(self._get_resumed_status(), seeds=self._seeds)
 
     def _get_resumed_status(self):
-        return self.StepStatus.DEATH if self.nethack.game.done else self.StepStatus.RUNNING
+        return self.StepStatus(self._over)
+
+    def _task(self):
+        """Whose counts a saved game holds."""
+        return f"{type(self).__module__}.{type(self).__qualname__}"
 
     def movie(self):
         """The movie, as bytes, from power-on to here; `nethack-lab movie verify` proves it."""
         return self.nethack.game.movie()
 
+    # A copy that shared the game would press its keys.
+    __copy__ = fork
+
     def __getstate__(self):
+        self.nethack.still_open()
         fields = dict(self.__dict__)
         fields["last_observation"], fields["_sets"] = bool(self.last_observation), ()
         return fields

@@ -1,6 +1,7 @@
 """NLE's tasks: what an episode is for, and what it is worth."""
 
 import enum
+import numbers
 
 import numpy as np
 
@@ -39,6 +40,9 @@ class NetHackScore(base.NetHackEnv):
     def __init__(self, *args, penalty_mode="constant", penalty_step=-0.01, penalty_time=-0.0, **kwargs):
         if penalty_mode not in ("constant", "exp", "square", "linear", "always"):
             raise ValueError(f"penalty_mode {penalty_mode!r} is none of constant, exp, square, linear, always")
+        for what, value in (("penalty_step", penalty_step), ("penalty_time", penalty_time)):
+            if not isinstance(value, numbers.Real):
+                raise TypeError(f"{what} {value!r} is no number")
         self.penalty_mode = penalty_mode
         self.penalty_step = penalty_step
         self.penalty_time = penalty_time

@@ -1,10 +1,11 @@
 """The game itself, with the methods of NLE's `Nethack`."""
 
 import copy as copy_module
+import operator
 
 import numpy as np
 
-from nethack_lab import _native, _seeds
+from nethack_lab import _checks, _native, _seeds
 from nethack_lab.nle import constants
 
 DUNGEON_SHAPE = (constants.ROWNO, constants.COLNO - 1)
@@ -49,7 +50,10 @@ def tty_render(chars, colors, cursor=None):
 
 def options_text(options, playername, wizard=False):
     """The list of options that a game is begun with, as NLE makes it."""
-    whole = [*(NETHACKOPTIONS if options is None else options), f"name:{playername}"]
+    if not isinstance(playername, str):
+        raise TypeError(f"playername {playername!r} is no text")
+    options = NETHACKOPTIONS if options is None else _checks.names(options, "options")
+    whole = [*options, f"name:{playername}"]
     if playername.split("-", 1)[1:] == ["@"]:
         for key in ("race", "gender", "align"):
             if not any(option.startswith(f"{key}:") for option in whole):
@@ -62,11 +66,14 @@ def options_text(options, playername, wizard=False):
     return whole
 
 
+_CLOSED = "the game is closed: make another environment"
+
+
 class _Closed:
     """Stands where a game was."""
 
     def __getattr__(self, name):
-        raise RuntimeError("the game is closed")
+        raise RuntimeError(_CLOSED)
 
 
 class Nethack:
@@ -97,15 +104,10 @@ class Nethack:
         if not spawn_monsters:
             raise ValueError("spawn_monsters=False is not imitated: it is a patch to NetHack's source")
         self.options = options_text(options, playername, wizard)
-        self._keys = tuple(observation_keys)
+        self._keys = _checks.observation_keys(observation_keys)
         self.game = _native.Game(list(self._keys), list(self._keys))
         self._copy = copy
-        self._fixed = {
-            "options": ",".join(self.options),
-            "wizard": wizard,
-            "fix_moon_phase": fix_moon_phase,
-            "clock": clock,
-        }
+        self._fixed = _checks.fixed(self.options, wizard, fix_moon_phase, clock)
         self._next_seeds = self._seeds = None
         self._shared = ()
         if not copy:
@@ -125,8 +127,13 @@ class Nethack:
     def power_on(self, seeds, known=False):
         """Begins a game with these four seeds; with `known` also passes what stands before the first command."""
         core, disp, reseed, lgen = seeds
-        self._seeds = seeds
         self.game.power_on(dict(self._fixed, core=core, disp=disp, reseed=reseed, lgen=lgen), known)
+        self._seeds = seeds
+
+    def load(self, native):
+        """Goes to a saved game, given as `State.native`."""
+        self.game.load(native)
+        self._seeds = self.game.current_seeds
 
     def reset(self, new_ttyrec=None, options=None):
         """Begins a game, with the seeds that were set for it or with the operating system's."""
@@ -143,7 +150,10 @@ class Nethack:
 
     def step(self, action):
         """Presses a key; -1 and 0 are ESC as in NLE."""
-        key = int(action)
+        try:
+            key = operator.index(action)
+        except TypeError:
+            raise TypeError(f"{action!r} is no key: keys are the bytes 1 to 255") from None
         if key in (-1, 0):
             key = 27
         if not 0 < key < 256:
@@ -185,11 +195,32 @@ class Nethack:
 
     def fork(self):
         """Another game that stands where this one does."""
-        other = copy_module.copy(self)
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
         other.game = self.game.fork()
         if not self._copy:
             other._share()
         return other
+
+    __copy__ = fork
+
+    def __deepcopy__(self, memo):
+        other = memo[id(self)] = self.fork()
+        return other
+
+    def __getstate__(self):
+        self.still_open()
+        return dict(self.__dict__, _shared=())
+
+    def __setstate__(self, fields):
+        self.__dict__.update(fields)
+        if not self._copy:
+            self._share()
+
+    def still_open(self):
+        """Refuses a game that is closed."""
+        if isinstance(self.game, _Closed):
+            raise RuntimeError(_CLOSED)
 
     def movie(self):
         """The movie, as bytes, from power-on to here."""
