@@ -30,7 +30,9 @@ def display_seed(core):
 def several(seeds):
     """The two to four of NLE as they stand in a list, checked."""
     if isinstance(seeds, (str, bytes, dict)) or not hasattr(seeds, "__len__") or not 2 <= len(seeds) <= 4:
-        raise TypeError(f"seeds {seeds!r} are none: give (core, disp), (core, disp, reseed) or (core, disp, reseed, lgen)")
+        raise TypeError(
+            f"seeds {seeds!r} are none: give (core, disp), (core, disp, reseed) or (core, disp, reseed, lgen)"
+        )
     return all_seeds(*seeds)
 
 

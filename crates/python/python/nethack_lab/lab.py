@@ -95,7 +95,8 @@ def _keys(line):
         try:
             return line.encode("ascii")
         except UnicodeEncodeError as error:
-            raise ValueError(f"the keys {line!r} hold {line[error.start]!r}, which is no key: give ASCII or bytes") from None
+            wrong = line[error.start]
+            raise ValueError(f"the keys {line!r} hold {wrong!r}, which is no key: give ASCII or bytes") from None
     if not isinstance(line, (bytes, bytearray, memoryview)):
         raise TypeError(f"the keys of a line must be bytes or text, not {type(line).__name__}")
     return bytes(line)
@@ -143,7 +144,9 @@ class Lab:
         self.close()
 
     def __reduce__(self):
-        raise TypeError("a lab can't be copied or pickled: make one in each process; travelling(state) makes states that can")
+        raise TypeError(
+            "a lab can't be copied or pickled: make one in each process; travelling(state) makes states that can"
+        )
 
     def begin(self, seed=None, *, seeds=None):
         """The state at the beginning of a game, of a seed or of NLE's four seeds."""

@@ -91,7 +91,8 @@ class NetHackEnv(gymnasium.Env):
             raise ValueError(f"render_mode {render_mode!r} is none of {self.metadata['render_modes']}")
         self.character = character
         self.render_mode = render_mode
-        if isinstance(max_episode_steps, bool) or not isinstance(max_episode_steps, numbers.Real) or max_episode_steps < 1:
+        steps = max_episode_steps
+        if isinstance(steps, bool) or not isinstance(steps, numbers.Real) or steps < 1:
             raise ValueError(f"max_episode_steps {max_episode_steps!r} is no number from 1 on")
         self._max_episode_steps = max_episode_steps
         self._allow_all_yn_questions = allow_all_yn_questions
