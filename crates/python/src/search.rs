@@ -262,6 +262,7 @@ impl LabState {
     }
 
     /// Refuses to be pickled or copied, and says what can be.
+    #[expect(clippy::unused_self, reason = "Python calls it on a state")]
     fn __reduce__(&self) -> PyResult<()> {
         Err(PyTypeError::new_err(
             "a state of a lab can't be copied or pickled: lab.travelling(state) gives one that can",
