@@ -1,0 +1,50 @@
+"""What a journal holds is what was pressed, whatever key it was; a reset is the same game again; pages have no gap."""
+
+import glob
+import random
+import subprocess
+import sys
+
+from harness import Checks, Server, scratch
+
+PROGRAM = sys.argv[1]
+KEYS = "hjklyubnHJKLYUBN" + "sidewtrqzaoc,.:;^_FmDCM<>@+/\\=()[]\"$" + "0123456789"
+check = Checks("journals")
+
+
+def verdict(journal):
+    told = subprocess.run([PROGRAM, "movie", "verify", journal], capture_output=True, text=True, check=False)
+    return told.returncode, told.stdout.strip().splitlines()[0] if told.stdout.strip() else told.stderr
+
+
+def main():
+    rng = random.Random(7)
+    with scratch() as movies, Server(PROGRAM, "--movies", movies) as server:
+        server.initialize()
+        first = server.call("new_game", seed="7", role="samurai", name="Ann")
+        view = first
+        for _ in range(30):
+            text = "".join(rng.choice(KEYS) for _ in range(40))
+            view = server.call("run", revision=view["revision"], text=text, force=True)
+            view = server.call("run", revision=view["revision"], keys=["ESC", "ESC", "CTRL_X", "ESC", "ESC"], force=True)
+        again = server.call("reset", revision=view["revision"], kind="same")
+        for field in ("power_on", "screen", "status", "pending", "turn"):
+            check(f"a reset of the same kind gives the same {field}", again[field] == first[field], (again, first))
+        other = server.call("reset", revision=again["revision"], kind="new_seed")
+        check("one with new seeds another", other["power_on"]["seed"] != first["power_on"]["seed"], other["power_on"])
+        check("of the same hero", other["power_on"]["role"] == "samurai" and other["power_on"]["name"] == "Ann", other)
+
+        names = [fork["id"] for fork in server.call("fork_create", count=7)["forks"]]
+        pages = [server.call("fork_list", limit=3, offset=offset) for offset in (0, 3, 6)]
+        check("pages have no gap", [row["id"] for page in pages for row in page["forks"]] == names, pages)
+        check("and know their place", [page.get("next_offset") for page in pages] == [3, 6, None], pages)
+        check("EOF", server.close() == 0)
+        journals = sorted(glob.glob(f"{movies}/*.movie"))
+        check("three games have three journals", len(journals) == 3, journals)
+        for journal in journals:
+            status, line = verdict(journal)
+            check("a journal is exact", status == 0 and "exact" in line, line)
+    check.finish()
+
+
+main()
