@@ -4,7 +4,7 @@ use super::{Drive, Try};
 
 /// The most work that goes to a worker at once, in keys of common play: some milliseconds, which is what a call that
 /// wants the worker waits at most. A single line may be longer.
-const COST_MAX: u64 = 336;
+const COST_MAX: u64 = 2_016;
 /// The least that is worth a message, where there is more.
 const COST_MIN: u64 = 48;
 /// The most bytes of lines that go to a worker at once, well below what a message may have.
@@ -92,7 +92,7 @@ mod tests {
         // Few lines are not cut to pieces, and many are shared evenly.
         assert_eq!(check(&[short; 6], 2), [3, 3]);
         assert_eq!(check(&[short; 64], 2).len(), 8);
-        assert!(check(&vec![short; 10_000], 2).iter().all(|count| *count <= 73));
+        assert!(check(&vec![short; 10_000], 2).iter().all(|count| *count <= 144));
         assert!(check(&vec![Load { cost: 1, bytes: 600 }; 5_000], 1).contains(&worker::LINES_MAX));
         let long = Load { cost: 100_000, bytes: 600 };
         assert_eq!(check(&[short, long, short, short, long], 2), [1, 1, 2, 1]);
