@@ -2,14 +2,14 @@
 
 import sys
 
-from harness import Checks, Server
+from harness import Checks, Server, scratch
 
 PROGRAM = sys.argv[1]
 check = Checks("forks")
 
 
 def main():
-    with Server(PROGRAM) as server:
+    with scratch() as out, Server(PROGRAM, "--out-dir", out) as server:
         server.initialize()
         server.call("new_game", seed="1", role="valkyrie", race="human", name="Ann")
 
@@ -36,6 +36,23 @@ def main():
         check("and the message", any("drop" in row["text"] for row in diff["messages_b"]["items"]), diff)
         check("and the turn", diff["turns"]["delta"] == 1, diff["turns"])
         check("main has it still", server.call("observe", layers=["inventory", "status"]) == before)
+        shots = [server.call("screenshot", machine=machine)["sha256"] for machine in ("main", fork["id"], "main")]
+        check("a screenshot is of the machine that is named", shots[0] == shots[2] != shots[1], shots)
+
+        # A key that means nothing at a menu is not pressed.
+        view = server.call("press", revision=before["revision"], key="i")
+        check("the inventory is a menu", view["pending"]["kind"] in ("menu", "window"), view["pending"])
+        check.code("a key that it doesn't take", server.call("press", revision=view["revision"], key="Q"), "WRONG_PENDING")
+        check("it is there still", server.call("observe")["revision"] == view["revision"])
+        view = server.call("press", revision=view["revision"], key="ESC")
+
+        # A state that is loaded takes main's place; what main was stays as a fork.
+        server.call("state_save", name="here")
+        view = server.call("run", revision=view["revision"], text="20s20s", force=True)
+        loaded = server.call("state_load", name="here", into="main", revision=view["revision"])
+        check("main stands where it was saved", loaded["turn"] < view["turn"], (loaded, view))
+        old = server.call("observe", machine=loaded.get("old_tip", "none"))
+        check("its old tip is a fork", old.get("screen") == view["screen"] and old.get("turn") == view["turn"], (old, view))
         check("EOF", server.close() == 0)
     check.finish()
 

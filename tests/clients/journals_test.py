@@ -1,6 +1,7 @@
 """What a journal holds is what was pressed, whatever key it was; a reset is the same game again; pages have no gap."""
 
 import glob
+import json
 import random
 import subprocess
 import sys
@@ -27,6 +28,10 @@ def main():
             text = "".join(rng.choice(KEYS) for _ in range(40))
             view = server.call("run", revision=view["revision"], text=text, force=True)
             view = server.call("run", revision=view["revision"], keys=["ESC", "ESC", "CTRL_X", "ESC", "ESC"], force=True)
+        # What was gone back over stays in the journal, and the line goes on from there.
+        back = server.call("seek", revision=view["revision"], boundary=view["boundary"] - 25)
+        view = server.call("run", revision=back["revision"], text="sjsksls", force=True)
+        ends = [view["boundary"]]
         again = server.call("reset", revision=view["revision"], kind="same")
         for field in ("power_on", "screen", "status", "pending", "turn"):
             check(f"a reset of the same kind gives the same {field}", again[field] == first[field], (again, first))
@@ -44,6 +49,8 @@ def main():
         for journal in journals:
             status, line = verdict(journal)
             check("a journal is exact", status == 0 and "exact" in line, line)
+        told = subprocess.run([PROGRAM, "movie", "info", "--json", journals[0]], capture_output=True, text=True, check=True)
+        check("and as long as its game's line", json.loads(told.stdout)["inputs"] == ends[0], (told.stdout, ends))
     check.finish()
 
 
