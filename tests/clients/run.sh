@@ -9,6 +9,8 @@ if [ ! -x "$program" ]; then
     echo "no executable at $program: build one, or give its path" >&2
     exit 2
 fi
+# Some tests start it from another folder.
+program=$(cd "$(dirname "$program")" && pwd)/$(basename "$program")
 venv=${CARGO_TARGET_DIR:-$root/target}/clients-venv
 if ! cmp -s "$here/requirements.txt" "$venv/requirements.txt"; then
     rm -rf "$venv"
