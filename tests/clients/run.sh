@@ -24,6 +24,4 @@ status=0
 for test in "$here"/*_test.py; do
     "$venv/bin/python" "$test" "$program" || status=1
 done
-echo "latency, untimed"
-"$venv/bin/python" "$here/latency.py" "$program" --untimed >/dev/null || status=1
 exit $status
