@@ -14,6 +14,7 @@ Infos = dict[str, Any]
 Step = tuple[Observations, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos]
 
 class NetHackVectorEnv(gymnasium.vector.VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
+    closed: bool
     autoreset_mode: AutoresetMode
     copy: bool
 
