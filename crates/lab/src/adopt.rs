@@ -2,11 +2,11 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use movie::Account;
-use wire::{Batch, Boundary, Frame, Key, PlayDigest, StopReason};
+use wire::{Batch, Boundary, Event, Frame, Key, PlayDigest, StopReason};
 
 use crate::compare::frame_digest;
 use crate::lab::Inner;
-use crate::line::Leg;
+use crate::line::{Happened, Leg};
 use crate::slot::{Held, Origin, Slot, Tip};
 use crate::task::{Job, StartAt, TRIES, Trouble};
 use crate::{Control, Lab, LabError, Lineage, Luck, MachineId, Revision, Snapshot, Stop};
@@ -102,7 +102,7 @@ impl Inner {
         let slot = held.slot();
         let (old, mut new) = (slot.tip(), fork.tip());
         let common = old.line.common(&new.line);
-        if !take_luck && !new.line.reseeds_beyond(&old.line).is_empty() {
+        if !take_luck && new.line.events_beyond(&old.line).iter().any(is_reseed) {
             return Err(LabError::LuckNeeded(fork.id));
         }
         self.check_machines(1)?;
@@ -122,7 +122,9 @@ impl Inner {
             held.tally(|account| {
                 account.adoptions += 1;
                 account.inputs += new.line.end().0 - common.0;
-                account.reseeds += new.line.reseeds().iter().filter(|reseed| reseed.at >= common).count() as u64;
+                let (reseeds, edits) = new.line.counts_from(common);
+                account.reseeds += reseeds;
+                account.debugs += edits;
             });
         }
         let origin = Origin {
@@ -224,8 +226,7 @@ impl Inner {
         common: Boundary,
         control: &Control<'_>,
     ) -> Result<Tip, LabError> {
-        let reseeded_there = ours.line.reseeds().iter().any(|reseed| reseed.at == common);
-        if ours.line.end() == common && ours.state.is_some() && !reseeded_there {
+        if ours.line.end() == common && ours.state.is_some() && !ours.line.happens_at(common) {
             return Ok(ours.clone());
         }
         self.rebuild(&slot.power_on, &theirs.line.prefix(common), &theirs.messages, control)
@@ -256,7 +257,7 @@ impl Inner {
             }
             let job = Job {
                 from,
-                luck: leg.luck,
+                event: leg.event.clone(),
                 batch: (!leg.steps.is_empty()).then(|| Batch::forced(leg.keys())),
                 part: None,
                 keep: None,
@@ -270,4 +271,8 @@ impl Inner {
         }
         Ok(seen)
     }
+}
+
+fn is_reseed(happened: &Happened) -> bool {
+    matches!(happened.event, Event::Reseed { .. })
 }

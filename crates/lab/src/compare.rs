@@ -74,7 +74,7 @@ impl Inner {
 
     /// The digest of an image, made by a worker.
     pub(crate) fn kept_digest(&self, state: &Arc<Kept>) -> Result<Option<StateDigest>, LabError> {
-        let job = Job { from: StartAt::State(state), luck: None, batch: None, part: None, keep: None, digest: true };
+        let job = Job { from: StartAt::State(state), event: None, batch: None, part: None, keep: None, digest: true };
         let mut tries = 0;
         loop {
             tries += 1;

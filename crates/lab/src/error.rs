@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use wire::{BatchError, Boundary, Key, PowerOnError};
+use wire::{BatchError, Boundary, EditError, Key, PowerOnError};
 
 use crate::{MachineId, Revision};
 
@@ -90,6 +90,18 @@ pub enum LabError {
         /// Ours.
         running: String,
     },
+    /// Looking at what no player sees and editing were not allowed when the lab was made.
+    #[error("debugging is not allowed here")]
+    DebugNotAllowed,
+    /// A line with so many edits, where debugging is not allowed.
+    #[error("it holds an operator's edits ({0}): it is gone on from only where debugging is allowed (--allow-debug)")]
+    HoldsEdits(u64),
+    /// The edit can't be.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    /// The game refuses the edit, or there is nothing to look at.
+    #[error("the edit is refused: {0}")]
+    EditRefused(String),
     /// The bytes are no save state, or they are damaged, or not what they say.
     #[error("not a save state that can be used: {0}")]
     BadState(String),

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use movie::Account;
-use wire::{Boundary, Frame};
+use wire::{Boundary, Event, Frame};
 
 use crate::lab::Inner;
 use crate::slot::{Origin, Slot, Tip};
@@ -101,12 +101,13 @@ impl Inner {
         let mut hosted = self.lease(Some(parent.id()), control.urgency)?;
         let keep = Some(self.store.keep_rule(Some(parent)));
         let from = StartAt::State(parent);
-        let job = Job { from, luck: luck.seeds(), batch: None, part: None, keep, digest: false };
+        let event = luck.seeds().map(|(core, display)| Event::Reseed { core, display });
+        let job = Job { from, event: event.clone(), batch: None, part: None, keep, digest: false };
         let mut report = job.run(hosted.as_mut())?;
         let state = self.keep(hosted.as_mut(), Some(parent), &report).ok_or_else(full)?;
         let mut line = tip.line.clone();
-        if let Some((core, display)) = luck.seeds() {
-            line.reseed(core, display);
+        if let Some(event) = event {
+            line.happen(event);
         }
         let mut reseeded = self.tip_after(line, tip.messages.clone(), &mut report, Some(state));
         // Nothing visible has changed, and the messages of the last input are still what was last said.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use movie::{Account, Finish, Header, JournalWriter, Mark, MarkKind, Movie, Recording, Step, WriteError};
-use wire::{Boundary, Ended, Key};
+use wire::{Boundary, Edit, Ended, Event, Key};
 
 use crate::line::{self, Line};
 use crate::slot::Peeks;
@@ -20,7 +20,7 @@ const RESERVE: usize = 64 << 10;
 const RESERVE_FOR_A_KEY: usize = 4 << 10;
 /// The most that an adopted input and an adopted mark take.
 const ADOPTED_STEP: usize = 32;
-const ADOPTED_MARK: usize = 512;
+const ADOPTED_MARK: usize = 1024;
 
 /// How many bytes a journal has, and the boundary that they lead to.
 pub(crate) type Place = (u64, Boundary);
@@ -259,6 +259,14 @@ impl Journal {
         self.line_or_nothing(|writer| writer.seek(to))
     }
 
+    /// Says that an operator has edited the machine, and what it is now. Nothing is noted when that can't be written.
+    pub(crate) fn edit(&mut self, edit: &Edit, after: Option<&line::Mark>) -> Result<(), LabError> {
+        self.line_or_nothing(|writer| {
+            writer.debug(&edit.to_string())?;
+            after.map_or(Ok(()), |mark| writer.digests(mark.play, Some(mark.state)))
+        })
+    }
+
     /// Writes the last line. A journal that has it already stays as it is.
     pub(crate) fn end(&mut self, ended: Option<&Ended>) -> Result<(), LabError> {
         if self.closed {
@@ -327,16 +335,20 @@ fn is_digests(mark: &Mark) -> bool {
     matches!(mark.kind, MarkKind::Digests { .. })
 }
 
-/// Reseeds and digests of a line as a movie has them; at one boundary the reseed comes first.
+fn mark_kind(event: &Event) -> MarkKind {
+    match event {
+        Event::Reseed { core, display } => MarkKind::Reseed { core: *core, display: *display },
+        Event::Edit(edit) => MarkKind::Debug { args: edit.to_string() },
+    }
+}
+
+/// Events and digests of a line as a movie has them; at one boundary the events come first.
 pub(crate) fn marks(line: &Line) -> Vec<Mark> {
-    let reseeds = line
-        .reseeds()
-        .iter()
-        .map(|reseed| Mark { at: reseed.at, kind: MarkKind::Reseed { core: reseed.core, display: reseed.display } });
+    let events = line.events().iter().map(|happened| Mark { at: happened.at, kind: mark_kind(&happened.event) });
     let digests = line
         .marks()
         .map(|mark| Mark { at: mark.at, kind: MarkKind::Digests { play: mark.play, state: Some(mark.state) } });
-    let mut marks: Vec<Mark> = reseeds.chain(digests).collect();
+    let mut marks: Vec<Mark> = events.chain(digests).collect();
     marks.sort_by_key(|mark| mark.at);
     marks
 }

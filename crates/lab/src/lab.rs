@@ -5,14 +5,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
-use wire::Boundary;
+use wire::{Boundary, Event};
 
 use crate::dormant::Dormitory;
 use crate::engine::Engine;
+use crate::line::Happened;
 use crate::slot::Slot;
 use crate::store::Store;
 use crate::{
-    Control, GameId, HistoryPage, LabError, LabInfo, LabOptions, Limits, MachineId, MessagePage, Revision, Snapshot,
+    Control, GameId, HistoryPage, LabError, LabInfo, LabOptions, Limits, MachineId, MessagePage, Reseed, Revision,
+    Snapshot,
 };
 
 /// How far apart the revisions of two runs of the host begin for each millisecond that lies between, where machines are
@@ -125,8 +127,14 @@ impl Lab {
         let steps: Vec<_> = line.steps_from(from).take(count).copied().collect();
         let end = Boundary(from.0 + steps.len() as u64);
         let here = |at: Boundary| from <= at && (at < end || at == line.end());
-        let reseeds = line.reseeds().iter().filter(|reseed| here(reseed.at)).copied().collect();
-        Ok(HistoryPage { from, steps, reseeds })
+        let (mut reseeds, mut edits) = (Vec::new(), Vec::new());
+        for Happened { at, event } in line.events().iter().filter(|happened| here(happened.at)) {
+            match event {
+                Event::Reseed { core, display } => reseeds.push(Reseed { at: *at, core: *core, display: *display }),
+                Event::Edit(edit) => edits.push((*at, edit.clone())),
+            }
+        }
+        Ok(HistoryPage { from, steps, reseeds, edits })
     }
 
     /// Ends a machine's game. Its last frame stays readable; its lifecycle is `Aborted` unless the game had ended of

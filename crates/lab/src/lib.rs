@@ -63,6 +63,7 @@ mod run;
 
 mod adopt;
 mod compare;
+mod edits;
 mod export;
 mod fork;
 mod guard;

@@ -24,6 +24,8 @@ pub struct LabOptions {
     /// CPU time that one key may take, in milliseconds, before the watchdog calls it hung. The same holds for each call of a
     /// policy's function.
     pub key_cpu_ms: u64,
+    /// Whether an operator may look at what no player sees, edit machines, and go on from movies that hold edits.
+    pub allow_debug: bool,
     /// What is refused.
     pub limits: Limits,
 }
@@ -71,6 +73,7 @@ impl LabOptions {
             workers: cores.max(2),
             reserved: 1,
             key_cpu_ms: 60_000,
+            allow_debug: false,
             limits: Limits::default(),
         }
     }

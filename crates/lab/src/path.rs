@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use movie::Account;
-use wire::{Boundary, Ended, PowerOn, Seed};
+use wire::{Boundary, Ended, Event, PowerOn, Seed};
 
 use crate::line::Line;
 use crate::slot::Peeks;
@@ -109,7 +109,7 @@ impl Path {
         let mut line = self.root.line.clone();
         for path in paths {
             if let Some((core, display)) = path.luck {
-                line.reseed(core, display);
+                line.happen(Event::Reseed { core, display });
             }
             path.steps.iter().for_each(|step| line.push(*step));
         }
@@ -167,8 +167,9 @@ mod tests {
         );
         assert_eq!((three.end(), other.end()), (Boundary(6), Boundary(5)));
         let line = three.line();
-        let reseeds: Vec<_> = line.reseeds().iter().map(|reseed| (reseed.at.0, reseed.core.0)).collect();
-        assert_eq!(reseeds, [(4, 3)], "the later reseed at a boundary takes the place of the earlier");
+        let events: Vec<_> = line.events().iter().map(|happened| (happened.at.0, happened.event.clone())).collect();
+        let later = Event::Reseed { core: Seed(3), display: Seed(4) };
+        assert_eq!(events, [(4, later)], "the later reseed at a boundary takes the place of the earlier");
         assert_eq!(three.first_luck(), Some((Seed(1), Seed(2))));
         assert_eq!(other.first_luck(), None);
     }

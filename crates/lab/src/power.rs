@@ -105,5 +105,11 @@ impl Inner {
 
 /// What a movie of a machine says happened on the way: at least what its own line holds.
 pub(crate) fn account_of(line: &Line, past: Account) -> Account {
-    Account { inputs: past.inputs.max(line.end().0), reseeds: past.reseeds.max(line.reseeds().len() as u64), ..past }
+    let (reseeds, edits) = line.counts_from(wire::Boundary(0));
+    Account {
+        inputs: past.inputs.max(line.end().0),
+        reseeds: past.reseeds.max(reseeds),
+        debugs: past.debugs.max(edits),
+        ..past
+    }
 }

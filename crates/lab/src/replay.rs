@@ -30,7 +30,7 @@ impl<'a> Replay<'a> {
     ) -> Result<(Self, Report), Trouble> {
         let mut hosted = lab.lease(None, control.urgency)?;
         let keep = keep.then(|| lab.store.keep_rule(None));
-        let job = Job { from: StartAt::PowerOn(record), luck: None, batch: None, part: None, keep, digest: true };
+        let job = Job { from: StartAt::PowerOn(record), event: None, batch: None, part: None, keep, digest: true };
         let report = job.run(hosted.as_mut())?;
         Ok((Self { lab, hosted, parent: None }, report))
     }
@@ -43,7 +43,7 @@ impl<'a> Replay<'a> {
     ) -> Result<(Self, Report), Trouble> {
         let mut hosted = lab.lease(Some(state.id()), control.urgency)?;
         let from = StartAt::State(&state);
-        let job = Job { from, luck: None, batch: None, part: None, keep: None, digest: false };
+        let job = Job { from, event: None, batch: None, part: None, keep: None, digest: false };
         let report = job.run(hosted.as_mut())?;
         Ok((Self { lab, hosted, parent: Some(state) }, report))
     }
@@ -58,25 +58,25 @@ impl<'a> Replay<'a> {
     /// Goes on by a leg of a line and compares it with what the line has of it: digests at its beginning, where a
     /// reseed comes before them, and what it leads to.
     fn go_along(&mut self, line: &Line, leg: &Leg, keep: bool) -> Result<Report, Trouble> {
-        let marked = leg.luck.is_some() && !leg.steps.is_empty() && line.mark_at(leg.from).is_some();
+        let marked = leg.event.is_some() && !leg.steps.is_empty() && line.mark_at(leg.from).is_some();
         if !marked {
-            let report = self.go(leg, keep)?;
+            let report = self.go(leg, keep).map_err(|trouble| as_desync(trouble, leg.from))?;
             return check_leg(leg, line, &report).map(|()| report);
         }
-        let reseed = Leg { steps: Vec::new(), ..*leg };
-        let report = self.go(&reseed, false)?;
-        check_leg(&reseed, line, &report)?;
-        self.go_along(line, &Leg { luck: None, ..leg.clone() }, keep)
+        let event = Leg { event: leg.event.clone(), steps: Vec::new(), before_event: false, ..*leg };
+        let report = self.go(&event, false).map_err(|trouble| as_desync(trouble, leg.from))?;
+        check_leg(&event, line, &report)?;
+        self.go_along(line, &Leg { event: None, ..leg.clone() }, keep)
     }
 
     /// Presses keys.
     pub(crate) fn press(&mut self, batch: Batch) -> Result<Report, Trouble> {
-        let job = Job { from: StartAt::Here, luck: None, batch: Some(batch), part: None, keep: None, digest: true };
+        let job = Job { from: StartAt::Here, event: None, batch: Some(batch), part: None, keep: None, digest: true };
         job.run(self.hosted.as_mut())
     }
 
     fn step(&mut self, leg: &Leg, keep: Option<Keep>, batch: Option<Batch>) -> Result<Report, Trouble> {
-        let job = Job { from: StartAt::Here, luck: leg.luck, batch, part: None, keep, digest: true };
+        let job = Job { from: StartAt::Here, event: leg.event.clone(), batch, part: None, keep, digest: true };
         job.run(self.hosted.as_mut())
     }
 
@@ -167,8 +167,16 @@ impl Inner {
     }
 }
 
+/// An edit that was made once and is refused in a replay is play that differs.
+fn as_desync(trouble: Trouble, boundary: Boundary) -> Trouble {
+    match trouble {
+        Trouble::Fatal(LabError::EditRefused(_)) => Trouble::Fatal(LabError::Desync { boundary }),
+        trouble => trouble,
+    }
+}
+
 /// Compares what a leg has led to with its checks and, where the line has them, with the digests at its end. Digests at
-/// a boundary with a reseed are of after it, so they say nothing of the keys that lead there.
+/// a boundary with an event are of after it, so they say nothing of the keys that lead there.
 fn check_leg(leg: &Leg, line: &Line, report: &Report) -> Result<(), Trouble> {
     let desync = |boundary| Err(Trouble::Fatal(LabError::Desync { boundary }));
     let replayed = steps(report);
@@ -177,8 +185,7 @@ fn check_leg(leg: &Leg, line: &Line, report: &Report) -> Result<(), Trouble> {
     if same < leg.steps.len() || same < replayed.len() {
         return desync(boundary);
     }
-    let is_before_reseed = !leg.steps.is_empty() && line.reseeds().iter().any(|reseed| reseed.at == boundary);
-    match line.mark_at(boundary).filter(|_| !is_before_reseed) {
+    match line.mark_at(boundary).filter(|_| !leg.before_event) {
         Some(mark) if mark.play != report.play || Some(mark.state) != report.state_digest => desync(boundary),
         _ => Ok(()),
     }

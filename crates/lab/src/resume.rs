@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use movie::{Finish, Mark, MarkKind, Movie, Recording, Step};
-use wire::{Boundary, Key, PowerOn};
+use wire::{Boundary, Event, Key, PowerOn};
 
 use crate::journal::{self, Journal};
 use crate::lab::Inner;
@@ -143,7 +143,17 @@ impl Inner {
             return Err(LabError::LimitExceeded { what: "inputs of a machine", given, max });
         }
         let same_rom = header.rom_id == self.engine.identity().rom_id;
-        Ok((header.power_on.clone(), line_of(&recording.movie, same_rom)?))
+        let line = line_of(&recording.movie, same_rom)?;
+        self.check_edits(&line)?;
+        Ok((header.power_on.clone(), line))
+    }
+
+    /// Refuses to go on from an operator's edits where those are not allowed.
+    pub(crate) fn check_edits(&self, line: &Line) -> Result<(), LabError> {
+        match line.counts_from(Boundary(0)) {
+            (_, edits) if edits > 0 && !self.options.allow_debug => Err(LabError::HoldsEdits(edits)),
+            _ => Ok(()),
+        }
     }
 
     fn mismatch(&self, recording: &Recording) -> LabError {
@@ -173,15 +183,19 @@ pub(crate) fn extend<'a>(
     loop {
         while let Some(mark) = marks.next_if(|mark| mark.at <= line.end()) {
             match &mark.kind {
-                MarkKind::Reseed { core, display } => line.reseed(*core, *display),
+                MarkKind::Reseed { core, display } => {
+                    line.happen(Event::Reseed { core: *core, display: *display });
+                }
                 MarkKind::Digests { play, state } => {
                     if let Some(state) = state.filter(|_| same_rom) {
                         line.mark(*play, state);
                     }
                 }
-                MarkKind::Debug { .. } => {
-                    let reason = format!("it holds an operator's edit at boundary {}", mark.at);
-                    return Err(LabError::BadMovie(reason));
+                MarkKind::Debug { args } => {
+                    let edit = args.parse().map_err(|error| {
+                        LabError::BadMovie(format!("an operator's edit at boundary {}: {error}", mark.at))
+                    })?;
+                    line.happen(Event::Edit(edit));
                 }
             }
         }

@@ -216,7 +216,7 @@ impl Run<'_> {
         self.held.running(true);
         let job = Job {
             from: StartAt::State(parent),
-            luck: None,
+            event: None,
             batch: Some(chunk.batch.clone()),
             part: chunk.part,
             keep: Some(self.lab.store.keep_rule(Some(parent))),
@@ -341,6 +341,6 @@ impl Run<'_> {
 
 /// The state digest of an ended game, where its engine still tells it.
 fn end_digest(hosted: &mut dyn Hosted) -> Option<StateDigest> {
-    let job = Job { from: StartAt::Here, luck: None, batch: None, part: None, keep: None, digest: true };
+    let job = Job { from: StartAt::Here, event: None, batch: None, part: None, keep: None, digest: true };
     job.run(hosted).ok()?.state_digest
 }

@@ -3,8 +3,8 @@ use crate::slot::Held;
 use crate::{Boundary, Control, Lab, LabError, MachineId, Revision, Snapshot};
 
 impl Lab {
-    /// Takes a machine back to an earlier boundary of its line, as it first came there: before a reseed at that
-    /// boundary. The inputs beyond it are gone from the line; fork first to keep them. Also a game that has ended goes
+    /// Takes a machine back to an earlier boundary of its line, as it first came there: before any reseed or edit
+    /// at that boundary. The inputs beyond it are gone from the line; fork first to keep them. Also a game that has ended goes
     /// back. What it costs depends on the nearest state on the way, not on the length of the line. A journal notes it.
     /// At its own boundary nothing happens and the revision stays.
     ///
@@ -36,7 +36,7 @@ impl Inner {
             return Err(LabError::NoBoundary { machine: slot.id, given: to, last: end });
         }
         let line = old.line.prefix(to);
-        if to == end && line.reseeds().len() == old.line.reseeds().len() {
+        if to == end && line.events().len() == old.line.events().len() {
             return Ok(());
         }
         if let Some(journal) = held.journal().as_ref() {

@@ -178,8 +178,14 @@ impl Slot {
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
+        self.seen().0
+    }
+
+    /// The snapshot together with the tip that it is of.
+    pub(crate) fn seen(&self) -> (Snapshot, Tip) {
         let queued = self.turnstile.waiting();
-        self.snapshot_of(&self.now(), queued)
+        let now = self.now();
+        (self.snapshot_of(&now, queued), now.tip.clone())
     }
 
     fn snapshot_of(&self, now: &Now, queued: usize) -> Snapshot {
@@ -192,7 +198,8 @@ impl Slot {
             revision: now.revision,
             line_since: now.line_since,
             boundary: tip.line.end(),
-            reseeds: tip.line.reseeds().len() as u64,
+            reseeds: tip.line.counts_from(Boundary(0)).0,
+            edits: tip.line.counts_from(Boundary(0)).1,
             lifecycle: now.lifecycle(),
             queued,
             frame: Arc::clone(&tip.frame),

@@ -25,6 +25,8 @@ pub struct Snapshot {
     pub boundary: Boundary,
     /// How many of its line's boundaries have a reseed.
     pub reseeds: u64,
+    /// How many edits of an operator lie on its line.
+    pub edits: u64,
     /// What it is doing.
     pub lifecycle: Lifecycle,
     /// The calls that wait for it, the one that has its turn not counted.
@@ -113,6 +115,8 @@ pub struct HistoryPage {
     pub steps: Vec<Step>,
     /// Reseeds at the boundaries of this page.
     pub reseeds: Vec<Reseed>,
+    /// An operator's edits at the boundaries of this page, each before its boundary's input.
+    pub edits: Vec<(Boundary, wire::Edit)>,
 }
 
 /// New generator seeds at a boundary, before its input.

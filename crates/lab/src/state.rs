@@ -227,7 +227,7 @@ impl Inner {
     fn inspect(&self, state: &State, want: Want) -> Result<Report, LabError> {
         self.check_own(state)?;
         let start = Start::State(state.kept().recipe());
-        let task = Task { start, luck: None, drive: Drive::Nothing, want };
+        let task = Task { start, event: None, drive: Drive::Nothing, want };
         let mut tries = 0;
         loop {
             tries += 1;

@@ -37,7 +37,7 @@ impl Inner {
         let told_less = || Trouble::Lost("a worker told less than it was asked for".to_owned());
         let mut hosted = self.lease(Some(state.id()), control.urgency)?;
         let keep = Some(self.store.keep_rule(None));
-        let job = Job { from: StartAt::State(state), luck: None, batch: None, part: None, keep, digest: true };
+        let job = Job { from: StartAt::State(state), event: None, batch: None, part: None, keep, digest: true };
         let report = job.run(hosted.as_mut())?;
         let Some(kept) = &report.kept else { return Err(told_less()) };
         let mut pieces = None;
@@ -53,7 +53,7 @@ impl Inner {
         loop {
             tries += 1;
             let job =
-                Job { from: StartAt::State(state), luck: None, batch: None, part: None, keep: None, digest: true };
+                Job { from: StartAt::State(state), event: None, batch: None, part: None, keep: None, digest: true };
             let report = self.lease(Some(state.id()), control.urgency).and_then(|mut hosted| job.run(hosted.as_mut()));
             match report {
                 Err(Trouble::Lost(_)) if tries < TRIES => {}
@@ -83,7 +83,7 @@ impl Inner {
             tries += 1;
             let mut hosted = self.lease(None, control.urgency).map_err(Trouble::into_error)?;
             let job =
-                Job { from: StartAt::State(state), luck: None, batch: None, part: None, keep: None, digest: true };
+                Job { from: StartAt::State(state), event: None, batch: None, part: None, keep: None, digest: true };
             return match job.run(hosted.as_mut()) {
                 Ok(report) => Ok(report),
                 // Workers die for other reasons too.

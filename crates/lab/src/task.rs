@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use wire::{Batch, Check, EndKind, Key, PowerOn, PowerOnError, Seed};
-use worker::{Drive, Keep, Part, Piece, Report, Start, StateId, Task, TaskError, Unless, Want};
+use wire::{Batch, Check, EndKind, Event, Key, PowerOn, PowerOnError};
+use worker::{Drive, EDIT_REFUSED, Keep, Part, Piece, Report, Start, StateId, Task, TaskError, Unless, Want};
 
 use crate::engine::Hosted;
 use crate::lab::Inner;
@@ -21,7 +21,7 @@ const LEASES_MAX: u32 = 5;
 /// What to do from where.
 pub(crate) struct Job<'a> {
     pub(crate) from: StartAt<'a>,
-    pub(crate) luck: Option<(Seed, Seed)>,
+    pub(crate) event: Option<Event>,
     pub(crate) batch: Option<Batch>,
     pub(crate) part: Option<Part>,
     /// Which state to keep at its end.
@@ -71,8 +71,15 @@ impl Job<'_> {
             Some(batch) => Drive::Batch { batch: batch.clone(), part: self.part },
             None => Drive::Nothing,
         };
-        let want = Want { checks: true, frame: true, keep: self.keep, state_digest: self.digest, messages: true };
-        Task { start, luck: self.luck, drive, want }
+        let want = Want {
+            checks: true,
+            frame: true,
+            keep: self.keep,
+            state_digest: self.digest,
+            messages: true,
+            hidden: None,
+        };
+        Task { start, event: self.event.clone(), drive, want }
     }
 
     /// Has a worker do it. Nobody knows what stands in the worker afterwards, until somebody says so.
@@ -93,6 +100,9 @@ impl Job<'_> {
             Err(error @ TaskError::Hung { .. }) => Err(Trouble::Hung(error.to_string())),
             Err(TaskError::Refused(text) | TaskError::Displaced(text)) if matches!(self.from, StartAt::PowerOn(_)) => {
                 Err(Trouble::Fatal(LabError::PowerOn(PowerOnError::Game(text))))
+            }
+            Err(TaskError::Refused(text) | TaskError::Displaced(text)) if text.starts_with(EDIT_REFUSED) => {
+                Err(Trouble::Fatal(LabError::EditRefused(told(text.trim_start_matches(EDIT_REFUSED)))))
             }
             Err(error) => Err(Trouble::Fatal(LabError::EngineFailure { reason: error.to_string(), lost: None })),
         }

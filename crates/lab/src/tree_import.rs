@@ -131,6 +131,7 @@ impl Inner {
         if given > max {
             return Err(LabError::LimitExceeded { what: "inputs of a machine", given, max });
         }
+        self.check_edits(&branch.line)?;
         let kept = head.state.as_ref().and_then(|kept| Some((kept.digest, planted.get(kept.kept)?)));
         if let Some((digest, state)) = kept {
             let mut report = self.look_at(state, control)?;

@@ -1,7 +1,7 @@
 //! Lines in a tree: the first of a game as a movie, every other as what it has beyond an earlier one.
 
 use movie::{Mark, MarkKind, Step};
-use wire::{Boundary, Check, Key, PlayDigest, Seed, StateDigest};
+use wire::{Boundary, Check, Event, Key, PlayDigest, Seed, StateDigest};
 
 use crate::journal::marks;
 use crate::line::Line;
@@ -9,6 +9,7 @@ use crate::state_file_envelope::{StateFileError, take};
 
 const RESEED: u8 = 0;
 const DIGESTS: u8 = 1;
+const EDIT: u8 = 2;
 
 /// What a line has beyond its first `common` inputs, which are another's, as bytes.
 pub(crate) fn encode(line: &Line, other: &Line, common: Boundary) -> Vec<u8> {
@@ -19,8 +20,8 @@ pub(crate) fn encode(line: &Line, other: &Line, common: Boundary) -> Vec<u8> {
         bytes.push(key.0);
         bytes.extend(check.0.to_le_bytes());
     }
-    // Digests at the parting are those that the other has, unless it has none or a reseed comes before them.
-    let own = other.mark_at(common).is_none() || line.reseeds().iter().any(|reseed| reseed.at == common);
+    // Digests at the parting are those that the other has, unless it has none or an event comes before them.
+    let own = other.mark_at(common).is_none() || line.happens_at(common);
     for mark in marks(line).iter().filter(|mark| mark.at > common || (mark.at == common && own)) {
         encode_mark(mark, &mut bytes);
     }
@@ -41,8 +42,14 @@ fn encode_mark(mark: &Mark, bytes: &mut Vec<u8>) {
             bytes.extend(play.0);
             bytes.extend(state.0);
         }
+        MarkKind::Debug { args } => {
+            bytes.extend(mark.at.0.to_le_bytes());
+            bytes.push(EDIT);
+            bytes.extend((args.len() as u64).to_le_bytes());
+            bytes.extend(args.as_bytes());
+        }
         // No line of a machine has these.
-        MarkKind::Digests { state: None, .. } | MarkKind::Debug { .. } => {}
+        MarkKind::Digests { state: None, .. } => {}
     }
 }
 
@@ -58,9 +65,13 @@ pub(crate) fn decode(bytes: &[u8], line: &mut Line, keep_digests: bool) -> Resul
     loop {
         while let Some(mark) = next_mark(&mut rest, line.end(), end)? {
             match mark.kind {
-                MarkKind::Reseed { core, display } => line.reseed(core, display),
+                MarkKind::Reseed { core, display } => line.happen(Event::Reseed { core, display }),
+                MarkKind::Debug { args } => {
+                    let edit = args.parse().map_err(|_| wrong("a line has an edit that is none"))?;
+                    line.happen(Event::Edit(edit));
+                }
                 MarkKind::Digests { play, state: Some(state) } if keep_digests => line.mark(play, state),
-                MarkKind::Digests { .. } | MarkKind::Debug { .. } => {}
+                MarkKind::Digests { .. } => {}
             }
         }
         if steps.is_empty() {
@@ -94,21 +105,30 @@ fn next_mark(rest: &mut &[u8], here: Boundary, end: u64) -> Result<Option<Mark>,
             let play = PlayDigest(take(&mut after)?);
             MarkKind::Digests { play, state: Some(StateDigest(take(&mut after)?)) }
         }
+        [EDIT] => MarkKind::Debug { args: take_text(&mut after)? },
         _ => return Err(wrong("a line has a mark of no known kind")),
     };
     *rest = after;
     Ok(Some(Mark { at, kind }))
 }
 
+fn take_text(rest: &mut &[u8]) -> Result<String, StateFileError> {
+    let length = usize::try_from(u64::from_le_bytes(take(rest)?)).unwrap_or(usize::MAX);
+    let split = rest.split_at_checked(length).filter(|_| length <= movie::ARGS_BYTES_MAX);
+    let (text, after) = split.ok_or_else(|| wrong("a line's edit is longer than an edit may be"))?;
+    *rest = after;
+    String::from_utf8(text.to_vec()).map_err(|_| wrong("a line's edit is no text"))
+}
+
 fn wrong(what: &str) -> StateFileError {
     StateFileError::Inconsistent(what.to_owned())
 }
 
-/// The last boundary up to which a line can be told as another's: they are one up to there, and nothing was reseeded
+/// The last boundary up to which a line can be told as another's: they are one up to there, and nothing happened
 /// at that very boundary, so that its digests are those of the arrival.
 pub(crate) fn parting(line: &Line, other: &Line) -> Option<Boundary> {
     let mut common = line.common(other);
-    while other.reseeds().iter().any(|reseed| reseed.at == common) {
+    while other.happens_at(common) {
         common = Boundary(common.0.checked_sub(1)?);
     }
     Some(common)
@@ -122,7 +142,8 @@ mod tests {
         let mut line = Line::default();
         for byte in text.bytes() {
             match byte {
-                b'0'..=b'9' => line.reseed(Seed(u64::from(byte)), Seed(9)),
+                b'0'..=b'9' => line.happen(Event::Reseed { core: Seed(u64::from(byte)), display: Seed(9) }),
+                b'A'..=b'Z' => line.happen(Event::Edit(wire::Edit::Remove { id: byte.into() })),
                 b'!' => line.mark(PlayDigest([7; 16]), StateDigest([line.end().0 as u8; 32])),
                 _ => line.push(Step { key: Key(byte), check: Check(0x0102_0300 + u32::from(byte)) }),
             }
@@ -132,8 +153,21 @@ mod tests {
 
     #[test]
     fn a_line_comes_back_from_what_it_has_beyond_another() {
-        let texts =
-            ["", "!abc", "!abcdef", "!abc!def!", "!abc1!de!", "!abc1de", "!abc2!de", "!abc1!", "3!ab", "3ab!", "!xyz"];
+        let texts = [
+            "",
+            "!abc",
+            "!abcdef",
+            "!abc!def!",
+            "!abc1!de!",
+            "!abc1de",
+            "!abc2!de",
+            "!abc1!",
+            "3!ab",
+            "3ab!",
+            "!xyz",
+            "!abcA1B!de!",
+            "!abcA!de",
+        ];
         for (one, other) in texts.iter().flat_map(|one| texts.iter().map(move |other| (*one, *other))) {
             let (full, base) = (line(one), line(other));
             let Some(common) = parting(&full, &base) else { continue };

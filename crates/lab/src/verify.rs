@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use movie::{Act, Finish, Judge, Movie, Recording, Verdict};
-use wire::{Batch, Check, EndKind, Ended, Frame, PlayDigest, PowerOn, StateDigest};
+use wire::{Batch, Check, EditError, EndKind, Ended, Event, Frame, PlayDigest, PowerOn, StateDigest};
 use worker::Report;
 
 use crate::lab::Inner;
@@ -110,16 +110,19 @@ impl<'a> Trial<'a> {
             match act {
                 Act::Press { at, steps } => self.take(replay.go(&leg(at, None, steps), false)?, recording),
                 Act::Reseed { at, core, display } => {
-                    self.take(replay.go(&leg(at, Some((core, display)), &[]), false)?, recording);
+                    let reseed = Event::Reseed { core, display };
+                    self.take(replay.go(&leg(at, Some(reseed), &[]), false)?, recording);
                 }
                 Act::Compare { .. } => {
                     if let Some(last) = &self.last {
                         self.judge.digests(last.play, last.state_digest);
                     }
                 }
-                Act::Debug { .. } => {
-                    self.judge.give_up("it holds an operator's edit, which can't be made again");
-                }
+                Act::Debug { at, args } => match edited(&mut replay, at, args) {
+                    Ok(report) => self.take(report, recording),
+                    Err(Trouble::Fatal(LabError::EditRefused(reason))) => self.judge.edit_refused(&reason),
+                    Err(trouble) => return Err(trouble),
+                },
             }
             control.report(self.inputs, total);
         }
@@ -182,8 +185,14 @@ fn has_broken(ended: &Ended, inputs: u64, last: Option<&Check>, movie: &Movie) -
     fails && !(recorded && inputs == movie.boundary().0)
 }
 
-fn leg(from: Boundary, luck: Option<(wire::Seed, wire::Seed)>, steps: &[Step]) -> Leg {
-    Leg { from, luck, steps: steps.to_vec() }
+fn leg(from: Boundary, event: Option<Event>, steps: &[Step]) -> Leg {
+    Leg { from, event, steps: steps.to_vec(), before_event: false }
+}
+
+/// Makes a movie's edit. The judge has refused a movie with one that is none.
+fn edited(replay: &mut Replay<'_>, at: Boundary, args: &str) -> Result<Report, Trouble> {
+    let edit = args.parse().map_err(|error: EditError| Trouble::Fatal(error.into()))?;
+    replay.go(&leg(at, Some(Event::Edit(edit)), &[]), false)
 }
 
 impl Inner {
@@ -213,8 +222,9 @@ impl Inner {
                     replay.press(Batch::forced(keys)).ok()?
                 }
                 Act::Reseed { at: from, core, display } if from < at => {
-                    replay.go(&leg(from, Some((core, display)), &[]), false).ok()?
+                    replay.go(&leg(from, Some(Event::Reseed { core, display }), &[]), false).ok()?
                 }
+                Act::Debug { at: from, args } if from < at => edited(&mut replay, from, args).ok()?,
                 Act::Reseed { .. } | Act::Compare { .. } | Act::Debug { .. } => continue,
             };
         }

@@ -122,11 +122,16 @@ impl Walk<'_> {
 
     fn leg(&mut self, hosted: &mut dyn Hosted, leg: &Leg, start: &mut Start) -> Result<ControlFlow<()>, Trouble> {
         let mut done = 0;
+        if leg.steps.is_empty() && leg.event.is_some() {
+            let start = std::mem::replace(start, Start::Resident);
+            let task = Task { start, event: leg.event.clone(), drive: Drive::Nothing, want: Want::default() };
+            hosted.run(&task).map_err(trouble)?;
+        }
         while let Some(steps) = leg.steps.get(done..).filter(|steps| !steps.is_empty()) {
-            let luck = |index| leg.luck.filter(|_| done + index == 0);
+            let event = |index| leg.event.clone().filter(|_| done + index == 0);
             let tasks = steps.iter().enumerate().map(|(index, step)| Task {
                 start: std::mem::replace(start, Start::Resident),
-                luck: luck(index),
+                event: event(index),
                 drive: Drive::Batch { batch: Batch::forced(vec![step.key]), part: None },
                 want: Want { checks: true, frame: true, ..Want::default() },
             });

@@ -22,6 +22,11 @@ pub(crate) const POWER_DEBUG: u32 = 4;
 pub(crate) const POWER_NLE: u32 = 8;
 pub(crate) const POWER_FIXED_DATE: u32 = 16;
 
+/// What stands for a key when the game is to read the edit box.
+pub(crate) const KEY_EDIT: i32 = 256;
+pub(crate) const EDIT_REQUEST_BYTES: usize = 1024;
+pub(crate) const EDIT_REASON_BYTES: usize = 256;
+
 pub(crate) const OPTIONS_BYTES: usize = 1024;
 
 /// `struct mailbox`.
@@ -38,6 +43,14 @@ pub(crate) struct Mailbox {
     pub(crate) stack_pointer: u64,
     pub(crate) options: [u8; OPTIONS_BYTES],
     pub(crate) fault: [u8; 256],
+}
+
+/// `struct edit_box`: where host and game meet for an edit. It lies outside the image.
+#[repr(C)]
+pub(crate) struct EditBox {
+    pub(crate) made: i32,
+    pub(crate) request: [u8; EDIT_REQUEST_BYTES],
+    pub(crate) reason: [u8; EDIT_REASON_BYTES],
 }
 
 /// `struct instant`: what a play digest needs.
@@ -94,6 +107,9 @@ pub(crate) struct Header {
     pub(crate) disk_files_offset: u32,
     pub(crate) disk_file_bytes: u32,
     pub(crate) disk_free_offset: u32,
+    pub(crate) hidden: extern "C" fn(u32, *mut u8, usize) -> usize,
+    pub(crate) edit_box: *mut EditBox,
+    pub(crate) edit_box_bytes: u32,
 }
 
 /// `struct file`.

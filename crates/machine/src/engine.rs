@@ -9,7 +9,7 @@ use rom::{Access, PAGE_BYTES, Rom};
 use wire::{COLUMNS, GENERATOR_BYTES, MAP_COLUMNS, MAP_ROWS, ROWS};
 
 use crate::contract::{
-    DISK_BASE, DISK_BYTES, EXTENT_CLASSES, Ending, FileEntry, HEAP_BASE, HEAP_BYTES, Header, Instant, Mailbox,
+    DISK_BASE, DISK_BYTES, EXTENT_CLASSES, EditBox, Ending, FileEntry, HEAP_BASE, HEAP_BYTES, Header, Instant, Mailbox,
     STACK_BASE, STACK_BYTES,
 };
 use crate::disk::DiskLayout;
@@ -20,6 +20,9 @@ use crate::{Arrays, MachineError, Observation};
 
 /// Bytes of the fixed head of a frame.
 pub(crate) const FRAME_HEAD_BYTES: usize = 3 * ROWS * COLUMNS + 2 * MAP_ROWS * MAP_COLUMNS + 16 + 8 * 30 + 16;
+
+/// The longest JSON of what no player sees.
+const HIDDEN_BYTES_MAX: usize = 16 << 20;
 
 /// How much CPU time one key may take unless another limit is set.
 const KEY_CPU_MS: u64 = 60_000;
@@ -136,6 +139,26 @@ impl Engine {
         let bytes = &globals[offset..offset + size_of::<Mailbox>()];
         // SAFETY: the slice holds as many bytes as a mailbox has, and any bytes are one.
         unsafe { std::ptr::read_unaligned(bytes.as_ptr().cast()) }
+    }
+
+    /// The box of edits. What is in it belongs to no image.
+    pub(crate) fn edit_box_mut(&mut self) -> &mut EditBox {
+        // SAFETY: the checked header points into a mapped writable segment; the game is stopped and `self` borrowed alone.
+        unsafe { &mut *self.header.edit_box }
+    }
+
+    /// A part of what no player sees, as JSON; nothing when no game is under way.
+    pub(crate) fn hidden(&self, part: u32) -> Vec<u8> {
+        let mut bytes = vec![0; 64 << 10];
+        loop {
+            let needed = (self.header.hidden)(part, bytes.as_mut_ptr(), bytes.len());
+            // The ROM ends its text with a zero byte, which is not counted.
+            if needed < bytes.len() || needed > HIDDEN_BYTES_MAX {
+                bytes.truncate(needed);
+                return bytes;
+            }
+            bytes.resize(needed + 1, 0);
+        }
     }
 
     pub(crate) fn globals(&self) -> &[u8] {
@@ -302,6 +325,20 @@ fn read_header(rom: &Rom) -> Result<Header, MachineError> {
         || !inside(header.mailbox as usize, size_of::<Mailbox>())
     {
         return contract("its header points outside its globals".to_owned());
+    }
+    let writable = |pointer: u64, bytes: u64| {
+        rom.segments().iter().any(|segment| {
+            segment.access == Access::ReadWrite
+                && pointer >= segment.address
+                && pointer.checked_add(bytes).is_some_and(|end| end <= segment.address + segment.memory_bytes)
+        })
+    };
+    if header.edit_box_bytes as usize != size_of::<EditBox>()
+        || !(header.edit_box as usize).is_multiple_of(align_of::<EditBox>())
+        || !writable(header.edit_box as u64, size_of::<EditBox>() as u64)
+        || inside(header.edit_box as usize, 0)
+    {
+        return contract("its edit box is elsewhere".to_owned());
     }
     if header.frame_head_bytes as usize != FRAME_HEAD_BYTES {
         return contract(format!("a frame's head has {} bytes, not {FRAME_HEAD_BYTES}", header.frame_head_bytes));

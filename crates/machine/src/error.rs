@@ -54,6 +54,15 @@ pub enum MachineError {
         /// The ROM that is mapped.
         expected: String,
     },
+    /// An edit that can't be; nothing has changed.
+    #[error(transparent)]
+    Edit(#[from] wire::EditError),
+    /// An edit that the game refuses; nothing has changed.
+    #[error("the edit is refused: {0}")]
+    EditRefused(String),
+    /// Nothing hidden to tell of.
+    #[error("the game has nothing to hide yet: {0}")]
+    Hidden(String),
     /// A buffer that is too small for an image.
     #[error("an image of {needed} bytes does not fit into {given}")]
     Space {

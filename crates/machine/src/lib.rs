@@ -24,6 +24,7 @@ mod lines;
 mod machine;
 mod memory;
 mod observation;
+mod operator;
 mod patch;
 mod regions;
 pub mod shared;

@@ -2,7 +2,8 @@ use std::cell::{RefCell, RefMut};
 
 use rom::Rom;
 use wire::{
-    EndKind, Ended, Frame, Key, Message, Pending, PendingKind, PlayDigest, PowerOn, Seed, StateDigest, play_digest,
+    Edit, EndKind, Ended, Frame, Key, Message, Pending, PendingKind, PlayDigest, PowerOn, Seed, StateDigest,
+    play_digest,
 };
 
 use crate::boot::{Boots, fault};
@@ -303,6 +304,28 @@ impl Machine {
         self.engine.seed(core.0, display.0);
         self.reseeded = Some([core.0, display.0]);
         Ok(())
+    }
+
+    /// Makes an operator's edit, as a journalled event would. It draws on the game's own generators.
+    ///
+    /// # Errors
+    /// A machine that is not at a boundary; an edit that is refused. The machine is as it was then.
+    pub fn edit(&mut self, edit: &Edit) -> Result<Stop, MachineError> {
+        self.at_boundary()?;
+        edit.check()?;
+        let (before, reseeded) = (self.save()?, self.reseeded);
+        self.engine.put_edit(&edit.to_string())?;
+        let stop = self.run();
+        let made = self.engine.take_edit();
+        if made.is_ok() && stop == Stop::Boundary {
+            return Ok(stop);
+        }
+        self.load(&before)?;
+        self.reseeded = reseeded;
+        Err(MachineError::EditRefused(match (made, stop) {
+            (_, Stop::Ended(ended)) => format!("it would end the game: {}", ended.text),
+            (made, Stop::Boundary) => made.err().unwrap_or_default(),
+        }))
     }
 
     fn at_boundary(&self) -> Result<(), MachineError> {

@@ -1,8 +1,8 @@
 use crate::tool::Tool;
 
-/// All tools, in the order in which an agent would meet them.
-pub(crate) fn tools() -> Vec<Tool> {
-    vec![
+/// All tools, in the order in which an agent would meet them; those of the operator only where he allows them.
+pub(crate) fn tools(allow_debug: bool) -> Vec<Tool> {
+    let mut tools = vec![
         Tool::of::<crate::game::Info>(),
         Tool::of::<crate::game::NewGame>(),
         Tool::of::<crate::look::Observe>(),
@@ -31,7 +31,11 @@ pub(crate) fn tools() -> Vec<Tool> {
         Tool::of::<crate::movies::MovieVerify>(),
         Tool::of::<crate::movies::MovieOpen>(),
         Tool::of::<crate::game::QuitGame>(),
-    ]
+    ];
+    if allow_debug {
+        tools.extend([Tool::of::<crate::debug::DebugRead>(), Tool::of::<crate::debug::DebugEdit>()]);
+    }
+    tools
 }
 
 /// What an agent reads before its first call.
@@ -98,7 +102,7 @@ mod tests {
 
     #[test]
     fn every_tool_is_closed_and_described() {
-        let tools = tools();
+        let tools = tools(true);
         let names: BTreeSet<&str> = tools.iter().map(|tool| tool.name).collect();
         assert_eq!(names.len(), tools.len());
         for tool in &tools {
@@ -128,8 +132,14 @@ mod tests {
     }
 
     #[test]
+    fn what_no_player_has_is_listed_only_where_it_is_allowed() {
+        let debug = |tools: Vec<Tool>| tools.iter().filter(|tool| tool.name.starts_with("debug_")).count();
+        assert_eq!((debug(tools(false)), debug(tools(true))), (0, 2));
+    }
+
+    #[test]
     fn calls_that_play_demand_a_revision() {
-        for tool in tools().iter().filter(|tool| tool.effect == crate::tool::Effect::Plays) {
+        for tool in tools(true).iter().filter(|tool| tool.effect == crate::tool::Effect::Plays) {
             let required = tool.input["required"].as_array().unwrap();
             assert!(required.contains(&json!("revision")), "{}", tool.name);
         }
@@ -137,7 +147,7 @@ mod tests {
 
     #[test]
     fn calls_that_may_go_on_say_so() {
-        for tool in tools().iter().filter(|tool| tool.effect != crate::tool::Effect::Reads) {
+        for tool in tools(true).iter().filter(|tool| tool.effect != crate::tool::Effect::Reads) {
             assert!(tool.output["properties"].get("operation").is_some(), "{}", tool.name);
         }
     }
@@ -146,7 +156,7 @@ mod tests {
     fn the_catalogue_is_small_enough_to_be_read() {
         // Clients hand a model the names, descriptions and arguments; what results look like they keep to themselves.
         let bytes = |value: Value| serde_json::to_string(&value).unwrap().len() + 1;
-        let tools = tools();
+        let tools = tools(true);
         let read = |tool: &Tool| bytes(json!({"name": tool.name, "description": tool.text, "input": tool.input}));
         let whole = |tool: &Tool| bytes(serde_json::to_value(crate::handler::listed(tool)).unwrap());
         let sizes: Vec<(&str, usize, usize)> = tools.iter().map(|tool| (tool.name, read(tool), whole(tool))).collect();
@@ -156,7 +166,7 @@ mod tests {
 
     #[test]
     fn descriptions_have_no_stray_line_breaks() {
-        for tool in &tools() {
+        for tool in &tools(true) {
             let text = serde_json::to_string(&crate::handler::listed(tool)).unwrap();
             assert!(!text.contains("\\n") && !text.contains("  "), "{}", tool.name);
         }

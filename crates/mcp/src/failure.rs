@@ -310,7 +310,9 @@ pub(crate) fn key_names(keys: &[Key]) -> Value {
 fn code_of(error: &LabError) -> Code {
     match error.cause() {
         LabError::JournalInUse(_) => Code::Busy,
-        LabError::NoMovies | LabError::NoJournal(_) => Code::Disabled,
+        LabError::NoMovies | LabError::NoJournal(_) | LabError::DebugNotAllowed | LabError::HoldsEdits(_) => {
+            Code::Disabled
+        }
         LabError::Cancelled => Code::Cancelled,
         error if error.is_refusal() => Code::InvalidArgument,
         _ => Code::EngineFailure,

@@ -34,6 +34,7 @@ const INFO: &[Field] = &[
     ("out_dir", Kind::Text, "Where exports and save states are."),
     ("resumed", Kind::Object, "What a server before this one has left."),
     ("ledger", Kind::Object, "Where the forks are kept."),
+    ("allow_debug", Kind::Flag, "debug_read and debug_edit are there."),
     ("viewer", Kind::Text, "The address of a page that shows the machines."),
     ("workers", Kind::Object, ""),
     ("store", Kind::Record(STORE), "The save states that are held."),
@@ -89,6 +90,7 @@ impl ToolArguments for Info {
             .with("out_dir", session.out_dir.as_ref().map(|path| path.display().to_string()))
             .with("resumed", session.resumed.clone())
             .with("ledger", ledger)
+            .with("allow_debug", session.allow_debug)
             .with("viewer", session.viewer.get().cloned())
             .with("workers", json!({"count": lab.workers, "lost": lab.workers_lost}))
             .with("store", store)
@@ -146,7 +148,7 @@ pub(crate) fn power_on(record: &PowerOn) -> Value {
         "race": character.race,
         "gender": character.gender,
         "alignment": character.alignment,
-        "options": record.options,
+        "options": record.options_as_given(),
         "clock": record.clock,
     })
 }
@@ -234,6 +236,9 @@ impl NewGame {
             alignment: word(self.alignment.as_deref(), "alignment")?.or(record.character.alignment),
         };
         record.options = self.options.unwrap_or(record.options);
+        if session.allow_debug {
+            record.take_debug_option();
+        }
         if let Some(seconds) = self.clock {
             record.clock = Clock::new(seconds).map_err(|error| Failure::argument("clock", error.to_string()))?;
         }

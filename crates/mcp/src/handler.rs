@@ -43,7 +43,8 @@ type Outcome = Result<Reply, Failure>;
 
 impl Handler {
     pub(crate) fn new(session: Arc<Session>) -> Self {
-        Self { session, tools: Arc::new(tools()) }
+        let tools = Arc::new(tools(session.allow_debug));
+        Self { session, tools }
     }
 
     /// Runs a tool on a thread of its own. A panic there is an answer too.

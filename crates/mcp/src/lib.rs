@@ -46,6 +46,7 @@ mod tool;
 
 mod breakpoints;
 mod compare;
+mod debug;
 mod export;
 mod forks;
 mod game;

@@ -198,6 +198,7 @@ const HISTORY: &[Field] = &[
     ("inputs", Kind::Texts, ""),
     ("next", Kind::Integer, "Where the next page begins, if there is one."),
     ("reseeds", Kind::Objects, ""),
+    ("edits", Kind::Objects, ""),
     ("frame", Kind::Object, ""),
     ("frames", Kind::Objects, "Each with its boundary and the layers."),
 ];
@@ -230,12 +231,15 @@ impl ToolArguments for History {
             .iter()
             .map(|reseed| json!({"at": reseed.at.0, "seed": reseed.core, "display_seed": reseed.display}))
             .collect();
+        let edits: Vec<Value> =
+            page.edits.iter().map(|(at, edit)| json!({"at": at.0, "edit": edit.to_string()})).collect();
         let mut reply = Reply::default()
             .extend(reply::standing(session, &snapshot))
             .with("from", from)
             .with("inputs", key_names(&keys))
             .with("next", (next < to).then_some(next))
-            .with("reseeds", (!reseeds.is_empty()).then_some(reseeds));
+            .with("reseeds", (!reseeds.is_empty()).then_some(reseeds))
+            .with("edits", (!edits.is_empty()).then_some(edits));
         let control = call.control(Urgency::Bulk);
         if all_frames {
             // A boundary stands on the page that begins with it; the last has no page of its own.

@@ -59,7 +59,9 @@ fn set_up(options: McpOptions) -> Result<Session, ServeError> {
     if let Some(path) = &movies {
         make_directory(path)?;
     }
+    let allow_debug = lab.allow_debug;
     let mut session = Session::new(Lab::new(lab)?, limits, out_dir, movies);
+    session.allow_debug = allow_debug;
     session.scripts = scripts;
     session.fair = fair.then(Fair::default);
     session.defaults.clone_from(&power_on);

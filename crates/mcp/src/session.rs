@@ -26,6 +26,8 @@ pub(crate) struct Session {
     pub(crate) scripts: Scripts,
     pub(crate) out_dir: Option<PathBuf>,
     pub(crate) movies: Option<PathBuf>,
+    /// Whether the operator lets hidden state be seen and changed.
+    pub(crate) allow_debug: bool,
     /// What was resumed at the start, for `info`.
     pub(crate) resumed: Option<Value>,
     /// Where the machines are to be seen, for `info`.
@@ -62,6 +64,7 @@ impl Session {
             scripts: Scripts::new(ScriptProgram::new("/proc/self/exe")),
             out_dir,
             movies,
+            allow_debug: false,
             resumed: None,
             viewer: OnceLock::new(),
             operations: Operations::default(),

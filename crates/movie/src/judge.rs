@@ -1,4 +1,4 @@
-use wire::{Boundary, Check, Ended, PlayDigest, StateDigest};
+use wire::{Boundary, Check, Edit, Ended, PlayDigest, StateDigest};
 
 use crate::format::Finish;
 use crate::movie::{Mark, MarkKind};
@@ -47,7 +47,7 @@ impl<'a> Judge<'a> {
             judge.cannot(CannotJudge::OtherEngine { movie: header.engine_id.clone(), ours: engine_id.to_owned() });
         } else if let Err(error) = header.power_on.check() {
             judge.cannot(error.into());
-        } else if let Some(edit) = recording.movie.marks.iter().find(|mark| is_debug(mark)) {
+        } else if let Some(edit) = recording.movie.marks.iter().find(|mark| is_unknown_edit(mark)) {
             judge.cannot(CannotJudge::Debug(edit.at));
         }
         judge
@@ -82,7 +82,7 @@ impl<'a> Judge<'a> {
         if self.verdict.is_some() {
             return;
         }
-        self.pass_reseeds();
+        self.pass_events();
         let skipped = self.next_mark().is_some_and(|mark| mark.at <= self.boundary());
         let Some(step) = self.recording.movie.steps.get(self.inputs).filter(|_| !skipped) else {
             return self.cannot(CannotJudge::Incomplete(self.boundary()));
@@ -105,7 +105,7 @@ impl<'a> Judge<'a> {
         if self.verdict.is_some() {
             return;
         }
-        self.pass_reseeds();
+        self.pass_events();
         let at = self.boundary();
         let expected = match self.next_mark() {
             Some(Mark { at: here, kind: MarkKind::Digests { play, state } }) if *here == at => Some((*play, *state)),
@@ -141,6 +141,11 @@ impl<'a> Judge<'a> {
         self.ended = Some(ended.clone());
     }
 
+    /// Takes the news that the game refuses an edit that was made when the movie was.
+    pub fn edit_refused(&mut self, reason: &str) {
+        self.desync(Difference::Edit { reason: reason.to_owned() });
+    }
+
     /// Takes the news that the replay can't go on: the worker was lost, or somebody stopped it.
     pub fn give_up(&mut self, reason: &str) {
         self.cannot(CannotJudge::Worker(reason.to_owned()));
@@ -149,7 +154,7 @@ impl<'a> Judge<'a> {
     /// The verdict, after all acts of the replay or as soon as it is decided.
     #[must_use]
     pub fn finish(mut self) -> Verdict {
-        self.pass_reseeds();
+        self.pass_events();
         if self.inputs < self.recording.movie.steps.len() || self.next_mark().is_some() {
             self.cannot(CannotJudge::Incomplete(self.boundary()));
         }
@@ -169,10 +174,10 @@ impl<'a> Judge<'a> {
         self.recording.movie.marks.get(self.marks)
     }
 
-    /// Reseeds are the replay's affair: what they do shows in what follows.
-    fn pass_reseeds(&mut self) {
+    /// Reseeds and edits are the replay's affair: what they do shows in what follows.
+    fn pass_events(&mut self) {
         let at = self.boundary();
-        while self.next_mark().is_some_and(|mark| mark.at <= at && matches!(mark.kind, MarkKind::Reseed { .. })) {
+        while self.next_mark().is_some_and(|mark| mark.at <= at && !matches!(mark.kind, MarkKind::Digests { .. })) {
             self.marks += 1;
         }
     }
@@ -189,8 +194,8 @@ impl<'a> Judge<'a> {
     }
 }
 
-fn is_debug(mark: &Mark) -> bool {
-    matches!(mark.kind, MarkKind::Debug { .. })
+fn is_unknown_edit(mark: &Mark) -> bool {
+    matches!(&mark.kind, MarkKind::Debug { args } if args.parse::<Edit>().is_err())
 }
 
 /// Ends that the game's rules know are compared word for word. A failing engine fails in its own words (a signal's

@@ -46,7 +46,7 @@ pub enum MarkKind {
         /// For the generator that decides looks.
         display: Seed,
     },
-    /// An operator's edit; its text is carried along and not understood in this version.
+    /// An operator's edit; its text is that of a [`wire::Edit`].
     Debug {
         /// Its arguments.
         args: String,

@@ -70,6 +70,11 @@ pub enum Difference {
         /// How the replay ended.
         actual: Box<Ended>,
     },
+    /// The game refuses an edit that was made when the movie was.
+    Edit {
+        /// Why.
+        reason: String,
+    },
     /// The game did not end as the movie says, or at all, or though it should go on.
     Finish {
         /// In the movie.
@@ -97,7 +102,7 @@ pub enum CannotJudge {
     #[error("the movie's power-on record is refused: {0}")]
     PowerOn(#[from] PowerOnError),
     /// The movie holds an edit that this version can't make.
-    #[error("an operator edited the machine at boundary {0}, which this version cannot replay")]
+    #[error("an operator edited the machine at boundary {0} in a way that this version does not know")]
     Debug(Boundary),
     /// The worker was lost, or the replay was stopped.
     #[error("the replay was not finished: {0}")]
@@ -190,6 +195,7 @@ impl std::fmt::Display for Difference {
             Self::EndedEarly { inputs_left, actual } => {
                 write!(f, "the game ended ({:?}) and the movie has {inputs_left} more inputs", actual.text)
             }
+            Self::Edit { reason } => write!(f, "an operator's edit can't be made again: {reason}"),
             Self::Finish { expected, actual } => {
                 let replay = actual.as_ref().map_or_else(
                     || "the game goes on".to_owned(),

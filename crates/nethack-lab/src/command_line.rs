@@ -109,13 +109,14 @@ pub(crate) struct McpOptions {
     #[arg(long, requires = "viewer")]
     pub(crate) viewer_public: bool,
     /// Go on from a journal: `latest` of --movies, or a file
-    #[arg(long, value_name = "latest|FILE", conflicts_with_all = ["seed", "display_seed", "level_seed", "reseed", "profile", "name", "role", "race", "gender", "alignment", "options", "clock", "allow_debug"])]
+    #[arg(long, value_name = "latest|FILE", conflicts_with_all = ["seed", "display_seed", "level_seed", "reseed", "profile", "name", "role", "race", "gender", "alignment", "options", "clock"])]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) power_on: PowerOnOptions,
     #[command(flatten)]
     pub(crate) limits: McpLimitOptions,
-    /// Begin with a game in NetHack's debug mode, which sees and changes what no player can; its movie says so
+    /// Allow the tools debug_read and debug_edit, which see and change what no player can, going on from movies that hold
+    /// such edits, and `playmode:debug` among --options, NetHack's own debug mode; movies say what was used
     #[arg(long)]
     pub(crate) allow_debug: bool,
     /// Play fairly: seeds are withheld until a game is over, with a commitment from its beginning on; no forks, no lines

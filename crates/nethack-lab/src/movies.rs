@@ -88,6 +88,7 @@ fn facts(recording: &Recording) -> Value {
     let movie = &recording.movie;
     let header = &movie.header;
     let count = |kind: fn(&MarkKind) -> bool| movie.marks.iter().filter(|mark| kind(&mark.kind)).count();
+    let edits = count(|kind| matches!(kind, MarkKind::Debug { .. }));
     let finish = match &movie.finish {
         Finish::Unknown => json!("not said: the journal has no last line"),
         Finish::Open => json!("the game goes on"),
@@ -103,7 +104,8 @@ fn facts(recording: &Recording) -> Value {
         "creator": header.creator,
         "digests": count(|kind| matches!(kind, MarkKind::Digests { .. })),
         "reseeds": count(|kind| matches!(kind, MarkKind::Reseed { .. })),
-        "debug_edits": count(|kind| matches!(kind, MarkKind::Debug { .. })),
+        "debug_edits": edits,
+        "operator": (edits > 0).then(|| format!("changed this game by hand ({edits} edits): it is no play unaided")),
         "claimed": movie.account,
         "lines": recording.lines,
         "torn_bytes": recording.torn_bytes,

@@ -90,7 +90,7 @@ fn begin(setup: &Setup, options: &PlayOptions) -> anyhow::Result<(Lab, Snapshot,
     if let Some(path) = &options.from {
         return go_on_from(setup, path);
     }
-    let record = options.power_on.power_on()?;
+    let record = options.power_on.power_on(false)?;
     let lab = setup.lab()?;
     let game = lab.new_game(record, false)?;
     Ok((lab, game, None))

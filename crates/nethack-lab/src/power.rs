@@ -79,8 +79,9 @@ impl PowerOnOptions {
             || clock.is_some()
     }
 
-    /// The record, with a seed from the system where none was given.
-    pub(crate) fn power_on(&self) -> anyhow::Result<PowerOn> {
+    /// The record, with a seed from the system where none was given. With `allow_debug`, the options may ask for debug
+    /// mode.
+    pub(crate) fn power_on(&self, allow_debug: bool) -> anyhow::Result<PowerOn> {
         let seed = match self.seed {
             Some(seed) => seed,
             None => drawn_seed()?,
@@ -101,6 +102,9 @@ impl PowerOnOptions {
         record.character.alignment = self.alignment;
         if let Some(options) = &self.options {
             record.options.clone_from(options);
+        }
+        if allow_debug {
+            record.take_debug_option();
         }
         if let Some(seconds) = self.clock {
             record.clock = Clock::new(seconds).map_err(|error| Usage(format!("--clock: {error}")))?;

@@ -24,7 +24,7 @@ const TRIES_MAX: u64 = 2_000;
 pub(crate) fn run(setup: &Setup, options: &RecordOptions) -> anyhow::Result<Outcome> {
     let Policy::Explore = options.policy;
     anyhow::ensure!(!options.out.exists(), "{} exists already: name another file", options.out.display());
-    let record = options.power_on.power_on()?;
+    let record = options.power_on.power_on(false)?;
     let player_seed = options.player_seed.unwrap_or(record.core_seed);
     let lab = setup.lab()?;
     let game = lab.new_game(record, false)?;

@@ -38,6 +38,7 @@ fn server_options(setup: &Setup, options: command_line::McpOptions) -> anyhow::R
     let given = options.limits;
     let mut lab = setup.lab_options()?;
     lab.movies = options.movies;
+    lab.allow_debug = options.allow_debug;
     lab.key_cpu_ms = given.key_cpu_ms;
     lab.limits.inputs = given.inputs_max;
     lab.limits.store_bytes = given.store_mib.saturating_mul(1 << 20);
@@ -57,10 +58,8 @@ fn server_options(setup: &Setup, options: command_line::McpOptions) -> anyhow::R
     server.out_dir = options.out_dir;
     server.resume = resume;
     server.fair = options.fair;
-    if options.power_on.is_given() || options.allow_debug {
-        let mut record = options.power_on.power_on()?;
-        record.debug = options.allow_debug;
-        server.power_on = Some(record);
+    if options.power_on.is_given() {
+        server.power_on = Some(options.power_on.power_on(options.allow_debug)?);
     }
     server.limits = McpLimits {
         forks: given.forks_max,

@@ -47,8 +47,9 @@ impl Setup {
         Ok(options)
     }
 
+    /// A lab for what has no tool to look at hidden state or to edit: it may follow and go on from movies with edits.
     pub(crate) fn lab(&self) -> anyhow::Result<Lab> {
-        Lab::new(self.lab_options()?).context("the workers can't be started")
+        Lab::new(LabOptions { allow_debug: true, ..self.lab_options()? }).context("the workers can't be started")
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use movie::{Account, DIGESTS_EVERY, Finish, Header, Mark, MarkKind, Movie, Step};
 use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
-use wire::{Boundary, Ended, PlayDigest, PowerOn, Seed, StateDigest};
+use wire::{Boundary, Edit, Ended, PlayDigest, PowerOn, Seed, StateDigest};
 
 /// Steps that are put together, so that a fork copies at most so many.
 const SEALED_STEPS: usize = 1_024;
@@ -53,6 +53,10 @@ impl Line {
         self.mark(MarkKind::Reseed { core, display });
     }
 
+    pub(crate) fn mark_edit(&mut self, edit: &Edit) {
+        self.mark(MarkKind::Debug { args: edit.to_string() });
+    }
+
     fn mark(&mut self, kind: MarkKind) {
         self.marks.push(Mark { at: Boundary(self.boundary()), kind });
     }
@@ -73,7 +77,9 @@ impl Line {
     pub(crate) fn movie(&self, record: &PowerOn, ended: Option<&Ended>) -> Movie {
         let rom = rom::built_in();
         let steps: Vec<_> = self.steps().copied().collect();
-        let reseeds = self.marks.iter().filter(|mark| matches!(mark.kind, MarkKind::Reseed { .. })).count();
+        let count = |kind: fn(&MarkKind) -> bool| self.marks.iter().filter(|mark| kind(&mark.kind)).count() as u64;
+        let reseeds = count(|kind| matches!(kind, MarkKind::Reseed { .. }));
+        let debugs = count(|kind| matches!(kind, MarkKind::Debug { .. }));
         Movie {
             header: Header {
                 engine_id: rom.engine_id().to_owned(),
@@ -82,7 +88,7 @@ impl Line {
                 creator: concat!("nethack_lab ", env!("CARGO_PKG_VERSION")).to_owned(),
                 power_on: record.clone(),
             },
-            account: Account { inputs: steps.len() as u64, reseeds: reseeds as u64, ..Account::default() },
+            account: Account { inputs: steps.len() as u64, reseeds, debugs, ..Account::default() },
             steps,
             marks: self.marks.clone(),
             finish: ended.map_or(Finish::Open, |ended| Finish::Ended(ended.clone())),

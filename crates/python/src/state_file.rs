@@ -198,7 +198,12 @@ pub(crate) fn rebuild(py: Python<'_>, movie: &Movie) -> PyResult<State> {
                     machine.reseed(core, display).map_err(crate::errors::machine)
                 }
                 Act::Compare { .. } => Ok(()),
-                Act::Debug { at, .. } => Err(refused(format!("an operator's edit at boundary {at} can't be replayed"))),
+                Act::Debug { at, args } => {
+                    let edit: wire::Edit =
+                        args.parse().map_err(|error| refused(format!("at boundary {at}: {error}")))?;
+                    line.mark_edit(&edit);
+                    machine.edit(&edit).map(drop).map_err(crate::errors::machine)
+                }
             }
         })?;
     }

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define ROM_MAGIC "NHLABROM"
-#define ROM_CONTRACT 2
+#define ROM_CONTRACT 3
 
 /* Fixed, so that a pointer inside an image means the same in every process. */
 #define HEAP_BASE 0x10000000000ull
@@ -37,6 +37,12 @@ enum yield_reason {
     YIELD_FAULT = 4 /* the BIOS met what it doesn't support; fault says what */
 };
 
+/* What stands for a key when the game is to read the edit box instead: an operator's
+ * change, after which it yields again at the same boundary. */
+#define KEY_EDIT 256
+#define EDIT_REQUEST_BYTES 1024
+#define EDIT_REASON_BYTES 256
+
 #define OPTIONS_BYTES 1024
 #define FAULT_BYTES 256
 
@@ -44,7 +50,7 @@ enum yield_reason {
  * way round. Part of the image. */
 struct mailbox {
     int32_t reason;      /* enum yield_reason */
-    int32_t key;         /* 0..255 */
+    int32_t key;         /* 0..255, or KEY_EDIT */
     int32_t exit_status; /* valid after YIELD_EXIT */
     uint32_t flags;      /* POWER_* */
     int64_t clock;       /* seconds since 1970-01-01 UTC, for the whole game */

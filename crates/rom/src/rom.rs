@@ -15,7 +15,7 @@ use crate::symbols::Symbols;
 /// The first bytes of a ROM's header, `ROM_MAGIC` of `bios/contract.h`.
 pub const MAGIC: &[u8; 8] = b"NHLABROM";
 /// The version of the seam that this program speaks, `ROM_CONTRACT` there.
-pub const CONTRACT: u32 = 2;
+pub const CONTRACT: u32 = 3;
 /// More bytes are refused as a ROM.
 pub const ROM_BYTES_MAX: u64 = 64 << 20;
 

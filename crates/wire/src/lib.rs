@@ -7,9 +7,12 @@ mod batch;
 mod character;
 mod clock;
 mod digest;
+mod edit;
 mod ended;
+mod event;
 mod frame;
 mod frame_v1;
+mod hidden;
 mod key;
 mod nle_options;
 mod options;
@@ -22,11 +25,17 @@ pub use batch::{Batch, BatchError, KEYS_MAX, OnMore, Segment, StopReason, accept
 pub use character::{Alignment, Character, CharacterError, Gender, Race, Role};
 pub use clock::{Clock, ClockError};
 pub use digest::{Check, DigestError, PlayDigest, StateDigest};
+pub use edit::{Edit, EditError, HeroField, KIND_CHARS_MAX, Mood, Place, WISH_CHARS_MAX};
 pub use ended::{EndKind, Ended};
+pub use event::Event;
 pub use frame::{
     COLUMNS, Cursor, Frame, InventoryItem, MAP_COLUMNS, MAP_ROWS, Menu, MenuEntry, Message, Pick, ROWS, Screen, Window,
 };
 pub use frame_v1::{GENERATOR_BYTES, play_digest};
+pub use hidden::{
+    Hidden, HiddenDoor, HiddenDungeon, HiddenHero, HiddenLevel, HiddenMonster, HiddenObject, HiddenPart,
+    HiddenProperty, HiddenRoom, HiddenStairs, HiddenTrap,
+};
 pub use key::{Key, KeyError};
 pub use nle_options::{NLE_OPTIONS, check_nle_options, nle_options_text};
 pub use options::{OptionsError, check_options};

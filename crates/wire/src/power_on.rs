@@ -94,6 +94,9 @@ pub enum PowerOnError {
     Profile(String),
 }
 
+/// The option by which a game is begun in debug mode.
+const DEBUG_OPTION: &str = "playmode:debug";
+
 impl PowerOn {
     /// The default record with one seed for play and another, derived from it, for looks.
     #[must_use]
@@ -131,6 +134,25 @@ impl PowerOn {
         Ok(())
     }
 
+    /// Takes debug mode out of the options and notes that it is allowed. Who asks for it must have leave.
+    pub fn take_debug_option(&mut self) {
+        let others: Vec<&str> = self.options.split(',').filter(|option| option.trim() != DEBUG_OPTION).collect();
+        let others = others.join(",");
+        if others != self.options {
+            (self.options, self.debug) = (others, true);
+        }
+    }
+
+    /// The options as somebody would give them, debug mode included.
+    #[must_use]
+    pub fn options_as_given(&self) -> String {
+        match (self.debug, self.options.is_empty()) {
+            (false, _) => self.options.clone(),
+            (true, true) => DEBUG_OPTION.to_owned(),
+            (true, false) => format!("{},{DEBUG_OPTION}", self.options),
+        }
+    }
+
     /// The whole options text that the game reads at power-on.
     #[must_use]
     pub fn options_text(&self) -> String {
@@ -146,7 +168,8 @@ impl PowerOn {
         text.push(',');
         text.push_str(&self.character.options());
         if self.debug {
-            text.push_str(",playmode:debug");
+            text.push(',');
+            text.push_str(DEBUG_OPTION);
         }
         text
     }

@@ -58,7 +58,7 @@ fn in_process(keep: bool) -> Result<f64, Error> {
 fn root(worker: &mut Worker, store: &SharedMemory) -> Result<Recipe, Error> {
     let want = Want { keep: Some(Keep { against: None, delta_bytes_max: 0 }), ..Want::default() };
     let start = Start::PowerOn(PowerOn::from_seed(Seed(3)));
-    let report = worker.run(&Task { start, luck: None, drive: Drive::Nothing, want })?;
+    let report = worker.run(&Task { start, event: None, drive: Drive::Nothing, want })?;
     let Some(Kept::Keyframe { body, .. }) = report.kept else { return Err("no keyframe".into()) };
     let bytes = worker.output().with_bytes(body.offset as usize, body.bytes as usize, <[u8]>::to_vec)?;
     store.copy_in(0, &bytes)?;
@@ -72,7 +72,7 @@ fn through_worker(worker: &mut Worker, root: &Recipe, group: usize, keep: bool) 
     let keep = keep.then_some(Keep { against: Some(root.id()), delta_bytes_max: 1 << 16 });
     let task = |number| Task {
         start: Start::State(root.clone()),
-        luck: None,
+        event: None,
         drive: Drive::Batch { batch: Batch::forced(keys(number)), part: None },
         want: Want { frame: true, keep, ..Want::default() },
     };

@@ -63,7 +63,7 @@ impl Engine for Script {
     }
 }
 
-const ALL: Want = Want { checks: true, frame: false, keep: None, state_digest: false, messages: true };
+const ALL: Want = Want { checks: true, frame: false, keep: None, state_digest: false, messages: true, hidden: None };
 
 /// Segments are written `kind:keys`, or only `keys`.
 fn batch(segments: &[&str]) -> Batch {

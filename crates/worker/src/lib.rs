@@ -34,8 +34,8 @@ pub use policy::{Policy, Sight};
 pub use pool::{AcquireKind, Lease, Pool, PoolError, PoolOptions, ResidentTag};
 pub use process::worker_main;
 pub use protocol::{
-    Drive, Hello, Keep, Kept, LINES_MAX, LostReason, POLICY_BYTES_MAX, PROTOCOL_VERSION, Part, Piece, ROLLOUT_KEYS_MAX,
-    Refusal, Report, Start, Task, TaskError, Want,
+    Drive, EDIT_REFUSED, Hello, Keep, Kept, LINES_MAX, LostReason, POLICY_BYTES_MAX, PROTOCOL_VERSION, Part, Piece,
+    ROLLOUT_KEYS_MAX, Refusal, Report, Start, Task, TaskError, Want,
 };
 pub use recipe::{Base, CHAIN_MAX, Delta, Extent, Keyframe, Recipe, Shelf, StateId};
 pub use rom::{Rom, RomError};

@@ -288,7 +288,7 @@ impl Lease {
         let Some(worker) = &mut self.worker else {
             return Err(TaskError::Lost { reason: crate::LostReason::Killed });
         };
-        let looks_only = task.start == Start::Resident && task.luck.is_none() && task.drive == Drive::Nothing;
+        let looks_only = task.start == Start::Resident && task.event.is_none() && task.drive == Drive::Nothing;
         let done = worker.run(task);
         if !looks_only && !matches!(done, Err(TaskError::Refused(_))) {
             self.resident = None;

@@ -1,7 +1,10 @@
 //! What host and worker say to each other.
 
 use serde::{Deserialize, Serialize};
-use wire::{Batch, Check, Ended, Frame, Key, Message, Pending, PlayDigest, PowerOn, Seed, StateDigest, StopReason};
+use wire::{
+    Batch, Check, Ended, Event, Frame, Hidden, HiddenPart, Key, Message, Pending, PlayDigest, PowerOn, StateDigest,
+    StopReason,
+};
 
 use crate::recipe::{Recipe, StateId};
 
@@ -18,6 +21,9 @@ pub const LINES_MAX: usize = 256;
 pub const ROLLOUT_KEYS_MAX: u32 = 500_000;
 /// The most bytes that a policy may bring back, or be told before its first key.
 pub const POLICY_BYTES_MAX: usize = 64 << 10;
+
+/// How the reason begins for which an edit is refused by the game.
+pub const EDIT_REFUSED: &str = "the edit is refused: ";
 
 /// The host's first words; after the worker's [`Hello`], lists of [`Task`]s follow. The descriptors come with
 /// it: output slot, then store, spill and ROM where there are any.
@@ -55,8 +61,8 @@ pub struct Hello {
 pub struct Task {
     /// Where to start.
     pub start: Start,
-    /// New seeds (core, display) for the random generators, set before the first key.
-    pub luck: Option<(Seed, Seed)>,
+    /// What happens before the first key. An edit that the game refuses refuses the task.
+    pub event: Option<Event>,
     /// Where the keys come from.
     pub drive: Drive,
     /// What to tell beyond what is always told.
@@ -132,8 +138,10 @@ pub struct Want {
     pub keep: Option<Keep>,
     /// The state digest at the end.
     pub state_digest: bool,
-    /// The messages of all inputs.
+    /// The messages of all inputs, and of an edit before them.
     pub messages: bool,
+    /// A part of what no player sees, at the end.
+    pub hidden: Option<HiddenPart>,
 }
 
 /// Bytes in a worker's output slot. They stay as they are until its next task, or its next lines.
@@ -197,6 +205,8 @@ pub struct Report<F = Frame> {
     pub image_bytes: u64,
     /// What the policy brought back; empty without one.
     pub outcome: Vec<u8>,
+    /// What no player sees, where wanted. Absent also where no game is under way.
+    pub hidden: Option<Hidden>,
 }
 
 /// Why a line gave no report. The worker is well, and goes on with the next.

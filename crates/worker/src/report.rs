@@ -1,7 +1,7 @@
 //! What a host believes of a report: a worker that runs a foreign ROM may send anything.
 
 use machine::shared::SharedMemory;
-use wire::Frame;
+use wire::{Frame, Hidden, HiddenPart};
 
 use crate::FrameBytes;
 use crate::frame_bytes::PACKED_BYTES_MAX;
@@ -53,6 +53,7 @@ impl<F> Report<F> {
             kept: report.kept,
             image_bytes: report.image_bytes,
             outcome: report.outcome,
+            hidden: report.hidden,
         }
     }
 }
@@ -88,7 +89,17 @@ fn is_sound(report: &Report<Piece>, task: &Task, slot_bytes: usize) -> bool {
         && report.state_digest.is_some() == task.want.state_digest
         && report.ended.is_some() == report.pending.is_none()
         && report.outcome.len() <= outcome_max
+        && report.hidden.as_ref().map(part).is_none_or(|part| task.want.hidden == Some(part))
         && kept_is_sound
+}
+
+fn part(hidden: &Hidden) -> HiddenPart {
+    match hidden {
+        Hidden::Hero(_) => HiddenPart::Hero,
+        Hidden::Level(_) => HiddenPart::Level,
+        Hidden::Monsters(_) => HiddenPart::Monsters,
+        Hidden::Objects(_) => HiddenPart::Objects,
+    }
 }
 
 #[cfg(test)]
@@ -106,9 +117,9 @@ mod tests {
     /// A task that wants everything, and a report that gives it.
     fn sound() -> (Task, Report<Piece>) {
         let keep = Some(Keep { against: Some(StateId([1; 16])), delta_bytes_max: 50 });
-        let want = Want { checks: true, frame: true, keep, state_digest: false, messages: true };
+        let want = Want { checks: true, frame: true, keep, state_digest: false, messages: true, hidden: None };
         let drive = Drive::Batch { batch: Batch::forced(vec![Key::SPACE, Key::SPACE]), part: None };
-        let task = Task { start: Start::Resident, luck: None, drive, want };
+        let task = Task { start: Start::Resident, event: None, drive, want };
         let report = Report {
             inputs: vec![Key::SPACE; 3],
             checks: vec![Check(1); 3],
@@ -126,6 +137,7 @@ mod tests {
             kept: Some(Kept::Delta { bytes: Piece { offset: 0, bytes: 50 } }),
             image_bytes: 1,
             outcome: Vec::new(),
+            hidden: None,
         };
         (task, report)
     }
@@ -140,7 +152,7 @@ mod tests {
             ..report.clone()
         };
         assert!(is_sound(&whole, &task, 100));
-        let wrongs: [(&str, Wrong); 14] = [
+        let wrongs: [(&str, Wrong); 15] = [
             ("more keys than there were", |report| report.keys_used = 3),
             ("fewer inputs than keys", |report| report.inputs.truncate(1)),
             ("a check is missing", |report| report.checks.truncate(2)),
@@ -168,6 +180,7 @@ mod tests {
             }),
             ("neither end nor prompt", |report| report.ended = None),
             ("an outcome of nothing", |report| report.outcome.push(1)),
+            ("an unwanted look", |report| report.hidden = Some(Hidden::Objects(Vec::new()))),
         ];
         for (name, wrong) in wrongs {
             let mut report = report.clone();

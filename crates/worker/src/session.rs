@@ -5,15 +5,15 @@ use std::os::fd::OwnedFd;
 use machine::shared::SharedMemory;
 use machine::{Machine, MachineError, Stop};
 use rom::Rom;
-use wire::{Check, EndKind, Ended, Key, Message, Pending, PendingKind, StopReason};
+use wire::{Check, EndKind, Ended, Event, Key, Message, Pending, PendingKind, StopReason};
 
 use crate::batch::{Engine, MessageLog, Run, run_batch};
 use crate::frame_bytes::pack;
 use crate::keep::{Bytes, Shelves, States};
 use crate::policy::{Bounds, Eye, Policy, roll_out};
 use crate::protocol::{
-    Drive, Hello, Kept, LINES_MAX, POLICY_BYTES_MAX, PROTOCOL_VERSION, Piece, ROLLOUT_KEYS_MAX, Refusal, Reply, Report,
-    Setup, Start, Task,
+    Drive, EDIT_REFUSED, Hello, Kept, LINES_MAX, POLICY_BYTES_MAX, PROTOCOL_VERSION, Piece, ROLLOUT_KEYS_MAX, Refusal,
+    Reply, Report, Setup, Start, Task,
 };
 
 /// How much room the slot must have for the next line: the largest image with its frame.
@@ -147,15 +147,18 @@ impl Session {
             return Ok(Done::Refused(refusal));
         }
         let replaced = task.start != Start::Resident;
-        if let Some((core, display)) = task.luck {
-            self.states.moved();
-            if let Err(error) = self.machine.reseed(core, display) {
-                return Ok(refused(error, replaced));
-            }
-        }
         let mut log = MessageLog::default();
         if task.want.messages && matches!(task.start, Start::PowerOn(_)) {
             log.collect(&self.machine);
+        }
+        if let Some(event) = &task.event {
+            self.states.moved();
+            if let Err(error) = happen(&mut self.machine, event) {
+                return Ok(refused(error, replaced));
+            }
+            if task.want.messages && matches!(event, Event::Edit(_)) {
+                log.collect(&self.machine);
+            }
         }
         let (run, outcome) = self.drive(task, &mut log, pressed).map_err(Stopped::Failed)?;
         if self.ended().is_some_and(|ended| ended.kind == EndKind::Hung) {
@@ -277,7 +280,19 @@ impl Session {
             kept,
             image_bytes: machine.image_bytes() as u64,
             outcome,
+            hidden: want.hidden.and_then(|part| machine.watch(|| machine.hidden(part)).ok()),
         })
+    }
+}
+
+fn happen(machine: &mut Machine, event: &Event) -> Result<(), String> {
+    match event {
+        Event::Reseed { core, display } => machine.reseed(*core, *display).map_err(text),
+        Event::Edit(edit) => match machine.edit(edit) {
+            Ok(_) => Ok(()),
+            Err(MachineError::EditRefused(reason)) => Err(format!("{EDIT_REFUSED}{reason}")),
+            Err(error) => Err(text(error)),
+        },
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rom::Rom;
-use wire::{Batch, Key, Seed, StopReason};
+use wire::{Batch, Event, Key, Seed, StopReason};
 use worker::{Drive, Extent, Part, Shelf, Start, TaskError, Want, Worker, WorkerOptions};
 
 use crate::store::{KEYFRAME, STORE_BYTES, Store, everything};
@@ -76,7 +76,7 @@ pub(crate) fn luck_is_what_the_seeds_say() {
     let mut worker = worker_with(options);
     let mut with = |luck: Option<u64>| {
         let mut task = task(power_on(3), "20s");
-        task.luck = luck.map(|seed| (Seed(seed), Seed(seed + 1)));
+        task.event = luck.map(|seed| Event::Reseed { core: Seed(seed), display: Seed(seed + 1) });
         worker.run(&task).unwrap().play
     };
     let (same, one, other) = (with(None), with(Some(1)), with(Some(2)));
@@ -87,9 +87,9 @@ pub(crate) fn luck_is_what_the_seeds_say() {
     late.want = everything();
     let ended = worker.run(&late).unwrap();
     assert!(ended.ended.is_some(), "{:?}", ended.pending);
-    late.luck = Some((Seed(1), Seed(2)));
+    late.event = Some(Event::Reseed { core: Seed(1), display: Seed(2) });
     assert!(matches!(worker.run(&late), Err(TaskError::Refused(_))));
-    late.luck = None;
+    late.event = None;
     late.want = Want::default();
     let nothing = worker.run(&late).unwrap();
     assert_eq!((nothing.stop, nothing.keys_used, nothing.inputs.len()), (StopReason::Ended, 0, 0));
@@ -99,7 +99,7 @@ pub(crate) fn luck_is_what_the_seeds_say() {
     let ended = worker.run(&kept).map(|again| (again.play == ended.play).then_some(again)).unwrap().unwrap();
     let mut loaded = task(Start::State(store.take(&worker, &ended, None)), "");
     worker.run(&task(power_on(3), "")).unwrap();
-    loaded.luck = Some((Seed(1), Seed(2)));
+    loaded.event = Some(Event::Reseed { core: Seed(1), display: Seed(2) });
     assert!(matches!(worker.run(&loaded), Err(TaskError::Displaced(_))));
     assert!(worker.run(&task(Start::Resident, "")).unwrap().ended.is_some());
 }

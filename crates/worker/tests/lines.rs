@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 
 use rustix::process::Signal;
-use wire::Seed;
+use wire::{Event, Seed};
 use worker::{LINES_MAX, LostReason, Report, SpawnError, Spawner, Start, Task, TaskError, Worker, WorkerOptions};
 
 use crate::sandbox::{LOOP, altered};
@@ -27,7 +27,8 @@ fn fan(store: &mut Store, worker: &mut Worker, lines: u64) -> Vec<Task> {
     let line = |number: u64| {
         let keys = ["hhhhhhhhhh", "jjjj20s.::", "kykykyulul", "20s20s20si"][number as usize % 4];
         let mut line = task(Start::State(root.clone()), keys);
-        line.luck = (number % 3 == 1).then_some((Seed(number), Seed(number + 1)));
+        let luck = Event::Reseed { core: Seed(number), display: Seed(number + 1) };
+        line.event = (number % 3 == 1).then_some(luck);
         line.want = against(root.id());
         line
     };

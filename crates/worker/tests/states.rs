@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wire::{Seed, StateDigest};
+use wire::{Event, Seed, StateDigest};
 use worker::{
     Base, Delta, Extent, Kept, Recipe, SharedMemory, Shelf, Start, StateId, TaskError, Worker, WorkerOptions,
 };
@@ -34,7 +34,8 @@ fn chain(store: &mut Store, worker: &mut Worker, seed: u64) -> Vec<(Recipe, Stat
         let parent = &states.last().unwrap().0;
         let mut next = task(Start::State(parent.clone()), keys);
         next.want = against(parent.id());
-        next.luck = (step % 3 == 2).then_some((Seed(step as u64), Seed(seed)));
+        let luck = Event::Reseed { core: Seed(step as u64), display: Seed(seed) };
+        next.event = (step % 3 == 2).then_some(luck);
         let report = worker.run(&next).unwrap();
         let kept = report.kept.as_ref().unwrap();
         assert!(matches!(kept, Kept::Delta { bytes } if bytes.bytes < 8_192), "seed {seed}, step {step}: {kept:?}");

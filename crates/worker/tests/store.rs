@@ -21,7 +21,7 @@ pub(crate) const KEYFRAME: Recipe = Recipe {
 /// Everything that can be told, with a keyframe.
 pub(crate) fn everything() -> Want {
     let keep = Some(Keep { against: None, delta_bytes_max: 0 });
-    Want { checks: true, frame: true, keep, state_digest: true, messages: true }
+    Want { checks: true, frame: true, keep, state_digest: true, messages: true, hidden: None }
 }
 
 /// The same with a delta against a state.

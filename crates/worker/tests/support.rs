@@ -37,7 +37,7 @@ pub(crate) fn keys(text: &str) -> Vec<Key> {
 pub(crate) fn task(start: Start, text: &str) -> Task {
     let batch = || Drive::Batch { batch: Batch::forced(keys(text)), part: None };
     let drive = if text.is_empty() { Drive::Nothing } else { batch() };
-    Task { start, luck: None, drive, want: Want::default() }
+    Task { start, event: None, drive, want: Want::default() }
 }
 
 pub(crate) fn power_on(seed: u64) -> Start {

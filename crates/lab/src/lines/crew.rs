@@ -2,6 +2,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use wire::Event;
 use worker::{Kept, Piece, Refusal, Start, StateId, Task, TaskError, Want};
 
 use super::groups::{Load, groups};
@@ -188,7 +189,7 @@ impl<'a> Crew<'a> {
         let kept = line.from.kept();
         Task {
             start: Start::State(kept.recipe()),
-            luck: line.seeds(),
+            event: line.seeds().map(|(core, display)| Event::Reseed { core, display }),
             drive,
             want: Want {
                 checks: keep,
@@ -196,6 +197,7 @@ impl<'a> Crew<'a> {
                 keep: keep.then(|| self.lab.store.keep_rule(Some(kept))),
                 state_digest: false,
                 messages: line.messages,
+                hidden: None,
             },
         }
     }

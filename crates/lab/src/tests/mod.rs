@@ -2,6 +2,7 @@
 //! die where a test wants them to.
 
 mod adoption;
+mod edits;
 mod forks;
 mod guards;
 mod journals;

@@ -4,11 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use wire::{
-    Batch, EndKind, Ended, Frame, Key, Message, OnMore, Pending, PendingKind, PlayDigest, Stage, StateDigest,
+    Batch, Edit, EndKind, Ended, Event, Frame, Key, Message, OnMore, Pending, PendingKind, PlayDigest, Stage, StateDigest,
     StopReason,
 };
 use worker::{
-    Drive, Extent, Keep, Kept, LostReason, Part, Piece, Recipe, Refusal, Report, Shelf, Start, StateId, Task, TaskError,
+    Drive, EDIT_REFUSED, Extent, Keep, Kept, LostReason, Part, Piece, Recipe, Refusal, Report, Shelf, Start, StateId,
+    Task, TaskError,
 };
 
 use crate::engine::{Engine, Hosted, Identity, LazyFrame, LineReport};
@@ -213,6 +214,21 @@ impl Toy {
         }
     }
 
+    fn happen(&mut self, event: Option<&Event>) -> Result<(), String> {
+        match event {
+            None => {}
+            Some(Event::Reseed { core, display }) => (self.core, self.display) = (core.0, display.0),
+            Some(Event::Edit(Edit::Remove { id: 0 })) => return Err("nobody has id 0".to_owned()),
+            Some(Event::Edit(edit)) => {
+                for byte in edit.to_string().bytes() {
+                    self.core = self.core.wrapping_mul(31).wrapping_add(byte.into());
+                    self.hidden = self.hidden.rotate_left(7) ^ self.core;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn ended(&self) -> Ended {
         if self.flags & BROKEN != 0 {
             return Ended { kind: EndKind::Crashed, how: None, text: "SIGSEGV".into(), xlog: None };
@@ -357,9 +373,7 @@ impl Leased<'_> {
                 load(&memory, recipe, &mut worker.known).map_err(TaskError::Refused)?
             }
         };
-        if let Some((core, display)) = task.luck {
-            (toy.core, toy.display) = (core.0, display.0);
-        }
+        toy.happen(task.event.as_ref()).map_err(|reason| TaskError::Refused(format!("{EDIT_REFUSED}{reason}")))?;
         let mut report = report(&toy);
         let turn = toy.turn;
         press_all(&mut toy, task, &mut report, &self.engine.faults)?;
@@ -450,6 +464,7 @@ fn report(toy: &Toy) -> Report {
         kept: None,
         image_bytes: 0,
         outcome: Vec::new(),
+        hidden: None,
     }
 }
 

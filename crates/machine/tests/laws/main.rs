@@ -5,6 +5,7 @@ mod endings;
 mod failures;
 mod fuzz;
 mod images;
+mod operator;
 mod pendings;
 mod prompts;
 mod states;

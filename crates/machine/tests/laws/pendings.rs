@@ -166,6 +166,54 @@ fn escape_at_more_keeps_messages_from_the_screen_but_not_from_the_list() {
 }
 
 #[test]
+fn a_message_that_escape_kept_from_the_screen_is_told_so() {
+    let mut held = machine();
+    let mut said = |keys: &[u8]| {
+        let mut record = valkyrie(1);
+        record.debug = true;
+        held.machine.power_on(&record).unwrap();
+        press_all(&mut held.machine, keys);
+        let frame = held.machine.frame();
+        let waits = frame.pending.as_ref().unwrap().kind;
+        let texts: Vec<_> = frame.messages.into_iter().map(|message| (message.text, message.shown)).collect();
+        (waits, texts)
+    };
+    let text = |text: &str, shown: bool| (text.to_owned(), shown);
+    let (first, second) = ("Please move the cursor to an unknown object.", "(For instructions type a '?')");
+    assert_eq!(said(b"//"), (PendingKind::More, vec![text(first, true)]));
+    assert_eq!(said(b"//\r"), (PendingKind::Position, vec![text(second, true)]));
+    assert_eq!(said(b"//\x1b"), (PendingKind::Position, vec![text(second, false)]));
+    // One of several lines waits for itself, so it has been on the screen whatever answers.
+    let wish = format!("\x17very rusty very corroded long sword named {}\r", "x".repeat(40));
+    let (waits, texts) = said(wish.as_bytes());
+    assert_eq!((waits, texts.len()), (PendingKind::More, 1), "{texts:?}");
+    assert!(texts[0].0.len() > 80 && texts[0].1, "{texts:?}");
+    let (waits, texts) = said(format!("{wish}\x1b").as_bytes());
+    assert_eq!((waits, texts), (PendingKind::Command, vec![]));
+}
+
+#[test]
+fn directions_places_and_only_entries_name_their_keys() {
+    let mut held = machine();
+    let mut pending = |options: &str, keys: &[u8]| {
+        let mut record = valkyrie(1);
+        record.options = options.to_owned();
+        held.machine.power_on(&record).unwrap();
+        press_all(&mut held.machine, keys);
+        held.machine.pending().unwrap()
+    };
+    assert_eq!(pending("", b"\x04").answers, "hykulnjb><.s");
+    assert_eq!(pending("number_pad:-1", b"\x04").answers, "hzkulnjb><.s");
+    assert_eq!(pending("number_pad:1", b"\x04").answers, "47896321><.s");
+    assert_eq!(pending("number_pad:3", b"\x04").answers, "41236987><.s");
+    assert_eq!(pending("number_pad:3", b";").answers, "41236987><");
+    assert_eq!(pending("", b"F").answers, "");
+    let only = pending("", b"e?");
+    assert_eq!((only.kind, only.answers.as_str()), (PendingKind::More, "d"));
+    assert_eq!(pending("", b"E-").answers, "");
+}
+
+#[test]
 fn a_file_is_a_window_page_by_page() {
     let mut held = machine();
     held.machine.power_on(&valkyrie(1)).unwrap();
@@ -185,6 +233,32 @@ fn a_file_is_a_window_page_by_page() {
 }
 
 #[test]
+fn a_text_that_is_shown_before_it_is_whole_is_a_window_too() {
+    let mut held = machine();
+    held.machine.power_on(&valkyrie(1)).unwrap();
+    press_all(&mut held.machine, b"?i");
+    let mut pages = 0;
+    let mut last = Vec::new();
+    while held.machine.pending_kind() == Some(PendingKind::Window) {
+        let frame = held.machine.frame();
+        let window = frame.window.unwrap();
+        assert!(!window.whole && window.lines != last, "{window:?}");
+        for (row, line) in window.lines.iter().enumerate() {
+            assert_eq!(frame.screen.row(row).trim_end(), line.trim_end(), "page {pages} row {row}");
+        }
+        last = window.lines;
+        pages += 1;
+        press_all(&mut held.machine, b" ");
+    }
+    assert!(pages > 3 && held.machine.pending_kind() == Some(PendingKind::Command), "{pages} pages");
+    press_all(&mut held.machine, b"?i\x1b");
+    assert_eq!(held.machine.pending_kind(), Some(PendingKind::Command));
+    // Another text in the same place is whole again.
+    press_all(&mut held.machine, b"#conduct\r");
+    assert!(held.machine.frame().window.unwrap().whole);
+}
+
+#[test]
 fn a_menu_says_what_is_typed_of_a_count_and_that_it_searches() {
     let mut held = machine();
     held.machine.power_on(&valkyrie(1)).unwrap();
@@ -192,6 +266,9 @@ fn a_menu_says_what_is_typed_of_a_count_and_that_it_searches() {
     press_all(&mut held.machine, b"12");
     let pending = held.machine.pending().unwrap();
     assert_eq!((pending.kind, pending.typed.as_str()), (PendingKind::Menu, "12"));
+    // What the menu doesn't take leaves the count as it is.
+    press_all(&mut held.machine, b"&Z");
+    assert_eq!(held.machine.pending().unwrap().typed, "12");
     press_all(&mut held.machine, b"\x1b");
     let pending = held.machine.pending().unwrap();
     assert_eq!((pending.kind, pending.typed.as_str()), (PendingKind::Menu, ""));

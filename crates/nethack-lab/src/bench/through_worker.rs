@@ -29,7 +29,7 @@ pub(super) fn measure() -> Result<f64> {
     let memory = Arc::new(SharedMemory::create(STORE_BYTES)?);
     let spawner = Spawner::new(WorkerOptions { store: Some(Arc::clone(&memory)), ..WorkerOptions::default() })?;
     let mut worker = Worker::spawn(&spawner)?;
-    let task = |start: Start, drive, want: Want| Task { start, luck: None, drive, want };
+    let task = |start: Start, drive, want: Want| Task { start, event: None, drive, want };
     let keep = Some(Keep { against: None, delta_bytes_max: 0 });
     let start = Start::PowerOn(PowerOn::from_seed(Seed(1)));
     let report = worker.run(&task(start, Drive::Nothing, Want { keep, ..Want::default() }))?;

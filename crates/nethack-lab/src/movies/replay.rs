@@ -2,7 +2,7 @@
 
 use lab::{Boundary, Control, Lab, Luck, Snapshot};
 use movie::{Act, Movie};
-use wire::Batch;
+use wire::{Batch, Edit};
 
 /// A machine that follows a movie.
 pub(crate) struct Replay {
@@ -11,7 +11,7 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    /// Plays a movie's inputs and reseeds up to a boundary, without asking whether play agrees. `look` is called with
+    /// Plays a movie's inputs, reseeds and edits up to a boundary, without asking whether play agrees. `look` is called with
     /// what is at each boundary that `wanted` picks.
     pub(crate) fn run(
         lab: &Lab,
@@ -31,8 +31,8 @@ impl Replay {
                     replay.press(&keys, every, look)?;
                 }
                 Act::Reseed { at, core, display } if at < to => replay.reseed(Luck::Reseed { core, display })?,
-                Act::Debug { .. } => anyhow::bail!("the movie holds an operator's edit, which can't be made again"),
-                Act::Reseed { .. } | Act::Compare { .. } => {}
+                Act::Debug { at, args } if at < to => replay.edit(&args.parse()?)?,
+                Act::Reseed { .. } | Act::Debug { .. } | Act::Compare { .. } => {}
             }
             if replay.snapshot.boundary >= to || replay.snapshot.ended.is_some() {
                 break;
@@ -58,6 +58,11 @@ impl Replay {
                 look(&self.snapshot);
             }
         }
+        Ok(())
+    }
+
+    fn edit(&mut self, edit: &Edit) -> anyhow::Result<()> {
+        self.snapshot = self.lab.edit(self.snapshot.machine, self.snapshot.revision, edit)?;
         Ok(())
     }
 

@@ -1,9 +1,9 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use lab::{Boundary, Control, Lab, Luck, Reseed, RunReport, Snapshot, Step, Urgency};
+use lab::{Boundary, Control, Lab, Luck, RunReport, Snapshot, Step, Urgency};
 use movie::{Act, Movie};
-use wire::{Batch, Frame};
+use wire::{Batch, Event, Frame};
 
 /// Keys that are pressed in one go.
 const KEYS_AT_ONCE: usize = 2_000;
@@ -13,7 +13,7 @@ pub(super) struct Head {
     lab: Lab,
     pub(super) snapshot: Snapshot,
     steps: Vec<Step>,
-    reseeds: Vec<Reseed>,
+    events: Vec<(Boundary, Event)>,
 }
 
 /// What is told of each boundary that the machine comes to, and how it ended there.
@@ -39,7 +39,7 @@ impl Head {
 
     /// Over a machine that was powered on and no more.
     pub(super) fn standing(lab: &Lab, snapshot: Snapshot) -> Self {
-        Self { lab: lab.clone(), snapshot, steps: Vec::new(), reseeds: Vec::new() }
+        Self { lab: lab.clone(), snapshot, steps: Vec::new(), events: Vec::new() }
     }
 
     /// Lets the machine go: nobody asks for it any more.
@@ -56,16 +56,16 @@ impl Head {
     /// pressed. Tells the boundary that it went back to.
     pub(super) fn rejoin(&mut self, movie: &Movie) -> anyhow::Result<Option<u64>> {
         let common = self.steps.iter().zip(&movie.steps).take_while(|(a, b)| a == b).count();
-        let theirs = reseeds(movie);
-        let behind = self.reseeds.iter().zip(&theirs).take_while(|(a, b)| a == b).count();
-        let reseeds_agree =
-            behind == self.reseeds.len() && theirs.get(behind).is_none_or(|reseed| reseed.at.0 >= self.boundary());
-        if common == self.steps.len() && reseeds_agree {
+        let theirs = events(movie);
+        let behind = self.events.iter().zip(&theirs).take_while(|(a, b)| a == b).count();
+        let events_agree =
+            behind == self.events.len() && theirs.get(behind).is_none_or(|(at, _)| at.0 >= self.boundary());
+        if common == self.steps.len() && events_agree {
             return Ok(None);
         }
         let before = self.snapshot.machine;
-        let last_reseed = self.reseeds.last().map_or(0, |reseed| reseed.at.0 + 1);
-        if reseeds_agree && common as u64 >= last_reseed {
+        let last_event = self.events.last().map_or(0, |(at, _)| at.0 + 1);
+        if events_agree && common as u64 >= last_event {
             let fork = self.lab.fork(before, Some(Boundary(common as u64)), Luck::Same, 1)?.pop();
             self.snapshot = fork.ok_or_else(|| anyhow::anyhow!("no fork was made"))?;
             self.steps.truncate(common);
@@ -79,21 +79,23 @@ impl Head {
     /// Goes on along the movie by some keys, from where it has joined it. With `each`, keys go one at a time.
     pub(super) fn go_on(&mut self, movie: &Movie, each: Option<&mut Each<'_>>) -> anyhow::Result<Led> {
         let done = self.boundary();
+        let mut known = self.events.len();
         for act in movie.acts(KEYS_AT_ONCE) {
             match act {
                 Act::Press { at, steps } if at.0 + steps.len() as u64 > done => {
                     let skip = usize::try_from(done.saturating_sub(at.0)).unwrap_or(usize::MAX);
                     return self.press(steps.get(skip..).unwrap_or_default(), each);
                 }
-                Act::Reseed { at, core, display } if at.0 >= done => {
-                    let reseed = Reseed { at, core, display };
-                    if !self.reseeds.contains(&reseed) {
-                        self.reseed(reseed)?;
-                        return Ok(Led::On);
-                    }
+                Act::Reseed { .. } | Act::Debug { .. } if known > 0 => known -= 1,
+                Act::Reseed { at, core, display } => {
+                    self.happen(at, Event::Reseed { core, display })?;
+                    return Ok(Led::On);
                 }
-                Act::Debug { .. } => anyhow::bail!("it holds an operator's edit, which can't be made again"),
-                Act::Press { .. } | Act::Reseed { .. } | Act::Compare { .. } => {}
+                Act::Debug { at, args } => {
+                    self.happen(at, Event::Edit(args.parse()?))?;
+                    return Ok(Led::On);
+                }
+                Act::Press { .. } | Act::Compare { .. } => {}
             }
         }
         Ok(Led::Whole)
@@ -140,23 +142,30 @@ impl Head {
     }
 
     /// New random numbers are a fork's: the machine goes on as one.
-    fn reseed(&mut self, reseed: Reseed) -> anyhow::Result<()> {
+    fn happen(&mut self, at: Boundary, event: Event) -> anyhow::Result<()> {
         let before = self.snapshot.machine;
-        let luck = Luck::Reseed { core: reseed.core, display: reseed.display };
-        let fork = self.lab.fork(before, None, luck, 1)?.pop();
-        self.snapshot = fork.ok_or_else(|| anyhow::anyhow!("no fork was made"))?;
-        self.reseeds.push(reseed);
-        self.lab.delete(before, None)?;
+        match &event {
+            Event::Edit(edit) => self.snapshot = self.lab.edit(before, self.snapshot.revision, edit)?,
+            Event::Reseed { core, display } => {
+                let luck = Luck::Reseed { core: *core, display: *display };
+                let fork = self.lab.fork(before, None, luck, 1)?.pop();
+                self.snapshot = fork.ok_or_else(|| anyhow::anyhow!("no fork was made"))?;
+                self.lab.delete(before, None)?;
+            }
+        }
+        self.events.push((at, event));
         Ok(())
     }
 }
 
-fn reseeds(movie: &Movie) -> Vec<Reseed> {
-    let reseed = |act| match act {
-        Act::Reseed { at, core, display } => Some(Reseed { at, core, display }),
+/// What happens in a movie beside its inputs. An edit that this program does not know ends it.
+fn events(movie: &Movie) -> Vec<(Boundary, Event)> {
+    let event = |act| match act {
+        Act::Reseed { at, core, display } => Some((at, Event::Reseed { core, display })),
+        Act::Debug { at, args } => Some((at, Event::Edit(args.parse().ok()?))),
         _ => None,
     };
-    movie.acts(usize::MAX).filter_map(reseed).collect()
+    movie.acts(usize::MAX).filter_map(event).collect()
 }
 
 /// Frames after one another: those of the boundary given and of the next ones, by a fork that is gone afterwards.
@@ -165,8 +174,9 @@ fn reseeds(movie: &Movie) -> Vec<Reseed> {
 /// As the lab has them.
 pub(super) fn frames(lab: &Lab, of: &Snapshot, from: u64, count: usize) -> anyhow::Result<Vec<Arc<Frame>>> {
     let line = lab.history(of.machine, Boundary(from), count.saturating_sub(1))?;
-    // New random numbers on the way belong to a line and not to a fork of it.
-    let until = line.reseeds.first().map_or(u64::MAX, |reseed| reseed.at.0);
+    // What happens on the way beside inputs belongs to a line and not to a fork of it.
+    let edited = line.edits.first().map_or(u64::MAX, |(at, _)| at.0);
+    let until = line.reseeds.first().map_or(u64::MAX, |reseed| reseed.at.0).min(edited);
     let most = usize::try_from(until.saturating_sub(from)).unwrap_or(usize::MAX);
     let keys: Vec<_> = line.steps.iter().take(most).map(|step| step.key).collect();
     if keys.is_empty() {

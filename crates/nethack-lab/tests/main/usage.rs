@@ -24,7 +24,7 @@ fn wrong_commands_exit_with_2_and_leave_nothing() {
         "play --at 1",
         "mcp --movies journals --resume latest --seed 7",
         "mcp --resume a.movie --role samurai",
-        "mcp --resume a.movie --allow-debug",
+        "mcp --options playmode:debug",
         "play",
         "play --from a.state --seed 1",
         "state",

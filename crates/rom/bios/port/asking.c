@@ -31,7 +31,7 @@ const struct asking *asking_innermost(void)
     return innermost;
 }
 
-/* In a menu any key but a digit ends a count. */
+/* In a menu any key that it takes ends a count, but for a digit. */
 static void menu_key(struct asking *menu, int key)
 {
     if (!digit(key))
@@ -40,12 +40,10 @@ static void menu_key(struct asking *menu, int key)
         menu->count = menu->count * 10 + (key - '0');
 }
 
-/* Keeps count of a count as get_count() and the menus do, which tell nobody. */
+/* Keeps count of a count as get_count() does, which tells nobody. */
 void asking_key(int key)
 {
     last_key = key;
-    if (innermost && innermost->what == ASKING_MENU)
-        menu_key(innermost, key);
     if (!innermost || innermost->what != ASKING_COUNT)
         return;
     if (digit(key) && innermost->count < LARGEST_INT / 10)
@@ -164,6 +162,7 @@ int getpos(coord *position, BOOLEAN_P force, const char *goal)
 
     asking_begin(&asking, ASKING_POSITION);
     asking.prompt = goal;
+    asking.answers = Cmd.dirchars;
     picked = nethack_getpos(position, force, goal);
     asking_end(&asking);
     return picked;
@@ -184,11 +183,22 @@ char get_count(char *allowed, CHAR_P first, long most, long *count, BOOLEAN_P hi
     return key;
 }
 
+/* The letter of a menu's only entry, shown as a message, picks it. */
+static const char *answers_to_more(void)
+{
+    static char letter[2];
+
+    letter[0] = ttyDisplay->dismiss_more > ' ' ? ttyDisplay->dismiss_more : '\0';
+    return letter;
+}
+
 void more(void)
 {
     struct asking asking;
 
+    messages_at_more();
     asking_begin(&asking, ASKING_MORE);
+    asking.answers = answers_to_more();
     nethack_more();
     asking_end(&asking);
 }
@@ -207,6 +217,8 @@ void xwaitforspace(const char *also)
     nethack_xwaitforspace(also);
     if (!noted)
         asking_end(&asking);
+    if (innermost && innermost->what == ASKING_MENU)
+        menu_key(innermost, morc);
     observed.waits_for_space = 0;
 }
 

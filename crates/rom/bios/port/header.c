@@ -1,6 +1,8 @@
 /* The table through which a host finds everything in the ROM: its entry point. */
 #include "../libc/disk.h"
+#include "edit.h"
 #include "frame.h"
+#include "hidden.h"
 #include "isaac64.h"
 #include "observe.h"
 
@@ -62,6 +64,9 @@ const struct rom_header {
     uint32_t context_bytes;
     isaac64_ctx *const *contexts; /* core, display */
     uint32_t disk_head_bytes, disk_files_offset, disk_file_bytes, disk_free_offset;
+    size_t (*hidden)(uint32_t, char *, size_t);
+    struct edit_box *edit_box;
+    uint32_t edit_box_bytes;
 } rom_header = {
     ROM_MAGIC,
     ROM_CONTRACT,
@@ -95,4 +100,7 @@ const struct rom_header {
     offsetof(struct disk, files),
     sizeof(struct file),
     offsetof(struct disk, free),
+    rom_hidden,
+    &edit_box,
+    sizeof(struct edit_box),
 };

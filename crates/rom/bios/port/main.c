@@ -34,8 +34,13 @@ int bios_getkey(void)
 {
     int key;
 
+    if (edit_answer(&key))
+        return key;
     observed_wait();
-    key = bios_yield(YIELD_KEY);
+    while ((key = bios_yield(YIELD_KEY)) == KEY_EDIT) {
+        edit_perform();
+        observed_wait();
+    }
     messages_forget();
     asking_key(key);
     return key;

@@ -34,3 +34,26 @@ void messages_add(const char *text, int shown)
     messages.count++;
     messages.next_id++;
 }
+
+/* What is being put: told once it is known whether the screen gets it. */
+static const char *put;
+
+void messages_begin(const char *text)
+{
+    put = text;
+}
+
+void messages_end(void)
+{
+    if (put)
+        messages_add(put, !(wins[WIN_MESSAGE]->flags & WIN_STOP));
+    put = 0;
+}
+
+/* A --More-- that comes while a message is put is about the one before, and ESC there
+ * keeps this one from the screen; but one of several lines asks for itself. */
+void messages_at_more(void)
+{
+    if (put && wins[WIN_MESSAGE]->cury)
+        messages_end();
+}

@@ -105,6 +105,9 @@ extern struct messages messages;
 void messages_power_on(void);
 void messages_forget(void);
 void messages_add(const char *text, int shown);
+void messages_begin(const char *text); /* the port is about to put it on the screen */
+void messages_at_more(void);
+void messages_end(void);
 
 /* display.c: what the window port was told about map, status and inventory. */
 #define INVENTORY_BYTES 16384
@@ -156,6 +159,10 @@ extern struct observed observed;
 void observed_message(const char *text);
 void observed_status(void);
 void observed_wait(void);
+
+/* edit.c: what an operator changes between two keys. */
+void edit_perform(void);
+int edit_answer(int *key); /* whether an edit is being made, which gets its keys here */
 
 /* main.c */
 struct ending {

@@ -5,14 +5,36 @@
 
 struct window_procs lab_procs;
 
+/* The text window that has shown a page before it was whole, and kept nothing of it. */
+static winid in_parts = WIN_ERR;
+
+static void put_line(winid window, int attr, const char *text)
+{
+    struct asking asking;
+    long rows = wins[window]->maxrow;
+
+    if (!rows && in_parts == window)
+        in_parts = WIN_ERR;
+    asking_begin(&asking, ASKING_WINDOW);
+    tty_putstr(window, attr, text);
+    asking_end(&asking);
+    if (wins[window]->maxrow < rows)
+        in_parts = window;
+}
+
 static void lab_putstr(winid window, int attr, const char *text)
 {
+    if (window != WIN_ERR && wins[window] && wins[window]->type == NHW_TEXT) {
+        put_line(window, attr, text);
+        return;
+    }
     if (window == WIN_MESSAGE)
         observed_message(text);
     /* What the tty port keeps out of its history is a prompt, not a message. */
     if (window == WIN_MESSAGE && !(attr & ATR_NOHISTORY))
-        messages_add(text, !(wins[window]->flags & WIN_STOP));
+        messages_begin(text);
     tty_putstr(window, attr, text);
+    messages_end();
 }
 
 static void lab_print_glyph(winid window, XCHAR_P x, XCHAR_P y, int glyph, int background)
@@ -48,6 +70,16 @@ static void lab_update_inventory(void)
     tty_update_inventory();
 }
 
+/* The keys that getdir() takes: west, then clockwise, down, up, and two for oneself. */
+static const char *directions(void)
+{
+    static char keys[16];
+
+    Sprintf(keys, "%s%c%c", Cmd.dirchars, Cmd.spkeys[NHKF_GETDIR_SELF],
+            Cmd.spkeys[NHKF_GETDIR_SELF2]);
+    return keys;
+}
+
 static char lab_yn_function(const char *query, const char *answers, CHAR_P default_answer)
 {
     struct asking asking;
@@ -57,6 +89,8 @@ static char lab_yn_function(const char *query, const char *answers, CHAR_P defau
     asking.prompt = query;
     asking.answers = answers;
     asking.default_answer = default_answer;
+    if (!answers && asking.outer && asking.outer->what == ASKING_DIRECTION)
+        asking.answers = directions();
     observed.in_yn_function = 1;
     answer = tty_yn_function(query, answers, default_answer);
     observed.in_yn_function = 0;
@@ -107,7 +141,7 @@ static void lab_display_nhwindow(winid window, BOOLEAN_P blocking)
         return;
     }
     asking_begin(&asking, shown->data || !shown->maxrow ? ASKING_WINDOW : ASKING_MENU);
-    asking.window = window;
+    asking.window = shown->type == NHW_TEXT && window == in_parts ? WIN_ERR : window;
     tty_display_nhwindow(window, blocking);
     asking_end(&asking);
 }
@@ -124,9 +158,14 @@ static void lab_display_file(const char *name, BOOLEAN_P complain)
 
 static char lab_message_menu(CHAR_P letter, int how, const char *text)
 {
-    if (how != PICK_NONE)
-        messages_add(text, 1);
-    return tty_message_menu(letter, how, text);
+    char picked;
+
+    if (how == PICK_NONE)
+        return tty_message_menu(letter, how, text);
+    messages_begin(text);
+    picked = tty_message_menu(letter, how, text);
+    messages_end();
+    return picked;
 }
 
 static void nle_raw_print(const char *text)

@@ -39,6 +39,9 @@ fn here(movie: &Movie, span: Span, look: Look<'_>) -> anyhow::Result<()> {
         match act {
             Act::Press { steps, .. } => player.press(steps)?,
             Act::Reseed { at, core, display } if at < span.to => player.machine.reseed(core, display)?,
+            Act::Debug { at, args } if at < span.to => {
+                player.machine.edit(&args.parse()?)?;
+            }
             Act::Reseed { .. } | Act::Debug { .. } | Act::Compare { .. } => {}
         }
         if player.at >= span.to {
