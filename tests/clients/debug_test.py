@@ -194,11 +194,11 @@ def edits(server, revision):
 def forks_and_files(server, revision, folder):
     played = server.call("run", revision=revision, text="20s", force=True)
     fork = server.call("fork_create")["forks"][0]
-    made = server.call("debug_edit", machine=fork["machine"], revision=fork["revision"], set={"luck": -4})
+    made = server.call("debug_edit", machine=fork["id"], revision=fork["revision"], set={"luck": -4})
     check("a fork is edited", "error" not in made, made)
-    ran = server.call("fork_run", fork=fork["machine"], revision=made["revision"], text="5s", force=True)
+    ran = server.call("fork_run", fork=fork["id"], revision=made["revision"], text="5s", force=True)
     check("and goes on", "error" not in ran, ran)
-    adopted = server.call("fork_adopt", fork=fork["machine"], revision=played["revision"])
+    adopted = server.call("fork_adopt", fork=fork["id"], revision=played["revision"])
     check("and is adopted", "error" not in adopted, adopted)
     digest(server)
     for machine in ("main", "f1"):

@@ -335,7 +335,7 @@ mod tests {
                 })
                 .collect();
             assert_eq!(shown.join(" "), shape, "{text} from {from}");
-            let follows = legs.iter().skip(1).map(|leg| leg.event.is_some()).chain([false]);
+            let follows = legs.iter().skip(1).map(|leg| leg.event.is_some()).chain([false]).take(legs.len());
             assert!(legs.iter().map(|leg| leg.before_event).eq(follows), "{text} from {from}");
         }
     }

@@ -49,7 +49,7 @@ pub(crate) fn edits_are_replayed_exactly() {
             "identify",
             "map",
             "level 1 2",
-            "set gold 777 nutrition 200",
+            "set nutrition 200 gold 777",
             "level 0 12",
         ]) {
             now = run(&lab, now.machine, &keys(seed * 100 + part, 60)).snapshot;

@@ -29,7 +29,7 @@ fn small_rom() -> Vec<u8> {
     let page = PAGE as u64;
     put(&mut bytes, PROGRAM_HEADERS, &program_header(1, 4, page, ADDRESS_MIN, page, page));
     put(&mut bytes, PROGRAM_HEADERS + 56, &program_header(1, 6, 2 * page, ADDRESS_MIN + page, 16, 3 * page));
-    put(&mut bytes, ROM_HEADER, b"NHLABROM\x02\0\0\0\x38\0\0\0");
+    put(&mut bytes, ROM_HEADER, b"NHLABROM\x03\0\0\0\x38\0\0\0");
     let strings = ["a".repeat(64), "3.6.7".into(), "b".repeat(64), "gcc, ld".into(), "-O2".into()];
     let mut place = STRINGS;
     for (index, text) in strings.iter().enumerate() {
@@ -104,7 +104,7 @@ fn every_fault_is_named() {
         (second + 40, &[1, 0], "more bytes in the file than in memory"),
         (first + 40, &[1, 16], "zeroes that nobody could write"),
         (ROM_HEADER, b"X", "does not hold a ROM header"),
-        (ROM_HEADER + 8, &[1], "contract 1, this program contract 2"),
+        (ROM_HEADER + 8, &[1], "contract 1, this program contract 3"),
         (ROM_HEADER + 12, &[55], "impossible size"),
         (ROM_HEADER + 12, &[1, 16], "impossible size"),
         (ROM_HEADER + 16, &far, "engine id is unreadable: it is not in the file"),
