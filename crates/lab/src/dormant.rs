@@ -100,6 +100,8 @@ impl Lab {
         };
         let path = beside(journal);
         let read = ledger_read::read(&path, &expected)?.unwrap_or_default();
+        // A fork that may not be gone on from is no reason to forget it: the whole is refused.
+        read.forks.values().try_for_each(|fork| lab.check_edits(&fork.line))?;
         if read.damage.is_some() {
             // What can't be read is kept for whoever can.
             let _ = std::fs::hard_link(&path, path.with_extension("ledger.damaged"));

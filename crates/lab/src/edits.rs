@@ -67,7 +67,7 @@ impl Inner {
 
     fn make_edit(&self, held: &Held<'_>, edit: &Edit) -> Result<(), LabError> {
         let slot = held.slot();
-        let old = self.whole(slot, slot.tip())?;
+        let (_, old) = self.with_state(held, &Control::default())?;
         let (given, max) = (old.line.counts_from(Boundary(0)).1 + 1, EDITS_MAX);
         if given > max {
             return Err(LabError::LimitExceeded { what: "edits of a machine", given, max });
@@ -79,6 +79,9 @@ impl Inner {
         if let Some(journal) = held.journal().as_ref() {
             journal.check_room(0)?;
         }
+        if let Some((book, number)) = slot.entered() {
+            book.check_room(number, &old.line, 1)?;
+        }
         let tip = self.tried(|| self.edited(&old, edit))?;
         let after = tip.line.last_mark().filter(|mark| mark.at == tip.line.end());
         if let Some(journal) = held.journal().as_mut() {
@@ -89,7 +92,7 @@ impl Inner {
             held.tally(|account| account.debugs += 1);
         }
         held.publish(self.new_revision(), tip, true);
-        Ok(())
+        held.tell_ledger()
     }
 
     fn edited(&self, old: &Tip, edit: &Edit) -> Result<Tip, Trouble> {

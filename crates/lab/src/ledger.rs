@@ -229,7 +229,7 @@ impl Book {
         let Pages { file, told, .. } = &mut *pages;
         let Some(entered) = told.forks.get_mut(&number) else { return Ok(()) };
         let common = line.common(&entered.line);
-        if common == line.end() && common == entered.line.end() && line.reseeds() == entered.line.reseeds() {
+        if common == line.end() && common == entered.line.end() && line.events() == entered.line.events() {
             entered.behind = false;
             return Ok(());
         }
@@ -369,11 +369,10 @@ impl Entered {
 
 /// What a line has beyond its first `common` inputs, which are the base's.
 fn part(line: &Line, base: &Line, common: Boundary) -> LinePart {
-    let reseeded = line.reseeds().iter().any(|reseed| reseed.at == common);
     // Digests of the arrival there are the base's too.
     let known = |mark: &Mark| {
         mark.at == common
-            && !reseeded
+            && !line.happens_at(common)
             && matches!(mark.kind, MarkKind::Digests { .. })
             && base.prefix(common).mark_at(common).is_some()
     };

@@ -132,10 +132,9 @@ fn screen(frame: &Frame) -> String {
 
 fn difference_word(difference: &Difference) -> &'static str {
     match difference {
-        Difference::Check { .. }
-        | Difference::First { .. }
-        | Difference::Play { .. }
-        | Difference::Edit { .. } => "play",
+        Difference::Check { .. } | Difference::First { .. } | Difference::Play { .. } | Difference::Edit { .. } => {
+            "play"
+        }
         Difference::State { .. } => "state",
         Difference::EndedEarly { .. } | Difference::Finish { .. } => "end",
     }

@@ -27,7 +27,7 @@ seconds, `--wait-ms`) answers `running` with an `operation`, and `observe` with 
 /// The catalogue as a document in Markdown: what `docs/tools.md` holds.
 #[must_use]
 pub fn reference() -> String {
-    let tools = tools();
+    let tools = tools(true);
     let mut text = OPENING.to_owned();
     text.push_str("\n| tool | what it does to the world |\n|---|---|\n");
     for tool in &tools {
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn every_argument_is_told_once() {
         let text = reference();
-        for tool in tools() {
+        for tool in tools(true) {
             let start = text.find(&format!("\n## {}\n", tool.name)).unwrap();
             let section = text[start + 1..].split("\n## ").next().unwrap();
             for name in tool.input["properties"].as_object().unwrap().keys() {

@@ -253,3 +253,31 @@ fn lost_workers_lose_no_edit() {
     faults.deaths.store(0, std::sync::atomic::Ordering::SeqCst);
     exact(&lab, &lab.movie(game).unwrap(), "its movie");
 }
+
+#[test]
+fn ledgers_carry_the_edits_of_forks() {
+    let folder = tempfile::tempdir().unwrap();
+    let lab = allowing(Some(folder.path()), 512);
+    let game = lab.new_game(power_on(5), true).unwrap().machine;
+    let ledger = lab.begin_ledger(game, 0, &[], None).unwrap().unwrap();
+    run(&lab, game, &text(1, 30));
+    let fork = lab.fork(game, Some(Boundary(12)), Luck::Same, 1).unwrap().remove(0).machine;
+    ledger.keep(&lab, 1, fork).unwrap();
+    edit(&lab, fork, 3);
+    edit(&lab, fork, 3);
+    run(&lab, fork, &text(2, 10));
+    let there = edit(&lab, fork, -3);
+    drop((ledger, lab));
+    let reopen = |lab: &Lab| {
+        let resumed = lab.resume(&ResumeFrom::Latest, &no_control()).unwrap();
+        lab.reopen_ledger(resumed.snapshot.machine, &resumed.journal)
+    };
+    let strict = toy::lab(Some(folder.path()), |_| ()).0;
+    assert_eq!(reopen(&strict).unwrap_err(), LabError::HoldsEdits(3));
+    drop(strict);
+    let lab = allowing(Some(folder.path()), 512);
+    let forks = reopen(&lab).unwrap().forks;
+    assert_eq!(forks.len(), 1, "nothing was forgotten");
+    let again = lab.snapshot(forks[0].1).unwrap();
+    assert_eq!((look(&again), again.edits), (look(&there), 3));
+}

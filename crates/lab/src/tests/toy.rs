@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use wire::{
-    Batch, Edit, EndKind, Ended, Event, Frame, Key, Message, OnMore, Pending, PendingKind, PlayDigest, Stage, StateDigest,
-    StopReason,
+    Batch, Edit, EndKind, Ended, Event, Frame, Key, Message, OnMore, Pending, PendingKind, PlayDigest, Stage,
+    StateDigest, StopReason,
 };
 use worker::{
     Drive, EDIT_REFUSED, Extent, Keep, Kept, LostReason, Part, Piece, Recipe, Refusal, Report, Shelf, Start, StateId,
