@@ -46,7 +46,7 @@ impl Lab {
             return Err(LabError::GameOver(machine));
         }
         let state = tip.state.as_ref().ok_or_else(|| lab.store.full(0))?;
-        let hidden = lab.tried(|| lab.look_hidden(state, part))?;
+        let hidden = tried(|| lab.look_hidden(state, part))?;
         let nothing = || LabError::EditRefused("no game is under way".to_owned());
         Ok((snapshot, hidden.ok_or_else(nothing)?))
     }
@@ -82,7 +82,7 @@ impl Inner {
         if let Some((book, number)) = slot.entered() {
             book.check_room(number, &old.line, 1)?;
         }
-        let tip = self.tried(|| self.edited(&old, edit))?;
+        let tip = tried(|| self.edited(&old, edit))?;
         let after = tip.line.last_mark().filter(|mark| mark.at == tip.line.end());
         if let Some(journal) = held.journal().as_mut() {
             journal.peek(&slot.peeks)?;
@@ -124,15 +124,16 @@ impl Inner {
             Err(error) => Err(Trouble::Fatal(LabError::EngineFailure { reason: error.to_string(), lost: None })),
         }
     }
+}
 
-    fn tried<T>(&self, mut attempt: impl FnMut() -> Result<T, Trouble>) -> Result<T, LabError> {
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            match attempt() {
-                Err(Trouble::Lost(_)) if tries < TRIES => {}
-                result => return result.map_err(Trouble::into_error),
-            }
+/// Tries again what a lost worker has cost.
+fn tried<T>(mut attempt: impl FnMut() -> Result<T, Trouble>) -> Result<T, LabError> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match attempt() {
+            Err(Trouble::Lost(_)) if tries < TRIES => {}
+            result => return result.map_err(Trouble::into_error),
         }
     }
 }
