@@ -25,7 +25,7 @@ record() {
 record archeologist --seed 2006 --role archeologist --race dwarf --gender female --alignment lawful --keys 600
 record barbarian    --seed 2010 --role barbarian --race orc --gender male --alignment chaotic --keys 560
 record caveman      --seed 2012 --role caveman --race gnome --gender female --alignment neutral --keys 600
-# This one dies at its 591st input.
+# This one dies.
 record healer       --seed 2020 --role healer --race gnome --gender male --alignment neutral --keys 600
 record knight       --seed 2004 --role knight --race human --gender female --alignment lawful --keys 580
 record monk         --seed 2002 --role monk --race human --gender male --alignment chaotic --keys 480

@@ -16,6 +16,7 @@ SEED = int(os.environ.get("NETHACK_LAB_TEST_SEED", "20"))
 ANSWER_BYTES = 30_000
 # How long a call may take before it answers that the work goes on: a loaded host is no fault.
 PATIENT = ("--wait-ms", "60000")
+DEBUG = ("--allow-debug", "--options", "playmode:debug")
 check = Checks("cases: lines")
 
 
@@ -162,7 +163,7 @@ def p76_small_answers():
 def p82_results_of_a_long_game():
     """What is above 25,000 tokens is cut by clients: every default answer of a game of 20,000 inputs is under 10,000."""
     rng = random.Random(SEED)
-    with Server(PROGRAM, "--allow-debug", "--seed", "20", "--role", "valkyrie", *PATIENT) as server:
+    with Server(PROGRAM, *DEBUG, "--seed", "20", "--role", "valkyrie", *PATIENT) as server:
         server.initialize()
         main = Main(server)
         main.until_free()

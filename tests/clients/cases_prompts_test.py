@@ -16,7 +16,7 @@ SEEDS = int(os.environ.get("NETHACK_LAB_TEST_SEEDS", "6"))
 check = Checks("cases_prompts")
 ROLES = ("archeologist barbarian caveman healer knight monk priest rogue ranger samurai tourist valkyrie wizard").split()
 WIZARD = ["--allow-debug", "--seed", "7", "--role", "wizard", "--race", "human", "--gender", "female", "--alignment",
-          "neutral", "--options", "!autopickup"]
+          "neutral", "--options", "!autopickup,playmode:debug"]
 VALKYRIE = ["--seed", "1", "--role", "valkyrie", "--race", "human"]
 # Ways to each kind of prompt at the start of a Valkyrie's game.
 WAYS = ["", "20", "F", "{CTRL_D}", "d", "d3", "S", "E-", "E-\n", "E-\nElbe", "i", "d*", "O>", "D5", ";", "_hhk", "#pr",

@@ -19,6 +19,7 @@ check = Checks("lines")
 
 # How long a call may take before it answers that the work goes on: a loaded host is no fault.
 PATIENT = ("--wait-ms", "60000")
+DEBUG = ("--allow-debug", "--options", "playmode:debug")
 
 
 class Lab:
@@ -55,7 +56,7 @@ class Lab:
 
 
 def breakpoints():
-    with Server(PROGRAM, *PATIENT, "--allow-debug", "--seed", "5", "--role", "valkyrie") as server:
+    with Server(PROGRAM, *PATIENT, *DEBUG, "--seed", "5", "--role", "valkyrie") as server:
         lab = Lab(server)
         lab.revision = lab("observe")["revision"]
         while (pending := lab("observe")["pending"]["kind"]) != "command":

@@ -185,7 +185,7 @@ def other_files():
 
 def p71_a_wish_is_kept_over_a_disconnect():
     with scratch() as movies:
-        with started(movies, "--allow-debug", "--seed", str(SEED)) as server:
+        with started(movies, "--allow-debug", "--options", "playmode:debug", "--seed", str(SEED)) as server:
             look = server.call("observe")
             asked = server.call("run", revision=look["revision"], keys=["CTRL_W"], on_more="dismiss")
             for _ in range(5):
@@ -300,7 +300,7 @@ def p84_no_server_outlives_its_client():
 def p80_every_line_on_stdout_is_json_rpc():
     refused = subprocess.run([PROGRAM, "mcp", "--no-such-option"], stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
     check("usage goes elsewhere", refused.returncode == 2 and refused.stdout == b"" and refused.stderr, refused)
-    with Server(PROGRAM, "--allow-debug", "--seed", str(SEED), "--workers", "1") as server:
+    with Server(PROGRAM, "--allow-debug", "--options", "playmode:debug", "--seed", str(SEED), "--workers", "1") as server:
         server.initialize()
         look = server.call("observe")
         for pid in children(server.process.pid):

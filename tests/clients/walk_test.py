@@ -16,7 +16,7 @@ from walk import walking
 PROGRAM = sys.argv[1]
 check = Checks("walk")
 DEBUG = ["--allow-debug", "--seed", "7", "--role", "wizard", "--race", "human", "--gender", "female", "--alignment",
-         "neutral", "--options", "!autopickup"]
+         "neutral", "--options", "!autopickup,playmode:debug"]
 
 
 async def debug_mode():

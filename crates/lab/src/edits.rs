@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use wire::{Boundary, Edit, Event, Hidden, HiddenPart, PendingKind};
+use wire::{Boundary, Edit, Event, GlyphNames, Hidden, HiddenPart, PendingKind};
 use worker::{Drive, Start, Task, TaskError, Want};
 
 use crate::lab::Inner;
@@ -37,8 +37,26 @@ impl Lab {
     /// [`LabError::DebugNotAllowed`], [`LabError::GameOver`], [`LabError::EditRefused`] where no game is under way yet;
     /// engine failures.
     pub fn hidden(&self, machine: MachineId, part: HiddenPart) -> Result<(Snapshot, Hidden), LabError> {
+        self.0.check_debug()?;
+        self.told(machine, part)
+    }
+
+    /// What glyphs are called on a machine, as whoever plays it knows.
+    ///
+    /// # Errors
+    /// [`LabError::GameOver`], [`LabError::EditRefused`] where no game is under way yet; engine failures.
+    pub fn names(&self, machine: MachineId) -> Result<GlyphNames, LabError> {
+        match self.told(machine, HiddenPart::Names)?.1 {
+            Hidden::Names(names) if names.are_whole() => Ok(*names),
+            _ => Err(LabError::EngineFailure {
+                reason: "it does not tell what glyphs are called".to_owned(),
+                lost: None,
+            }),
+        }
+    }
+
+    fn told(&self, machine: MachineId, part: HiddenPart) -> Result<(Snapshot, Hidden), LabError> {
         let lab = &self.0;
-        lab.check_debug()?;
         let slot = lab.slot(machine)?;
         let (snapshot, tip) = slot.seen();
         let tip = if tip.state.is_some() { tip } else { lab.whole(&slot, tip)? };

@@ -1,4 +1,5 @@
-//! What only an operator asks for: what no player sees, and the box through which edits go.
+//! What is told of a game beside its frames: what no player sees, for an operator; what glyphs are called. And the box
+//! through which an operator's edits go.
 
 use wire::{Hidden, HiddenPart};
 
@@ -7,7 +8,7 @@ use crate::engine::Engine;
 use crate::{Machine, MachineError, Stop, decode};
 
 impl Machine {
-    /// Tells a part of what no player sees, without a change to the machine.
+    /// Tells a part of what no player sees, or what glyphs are called, without a change to the machine.
     ///
     /// # Errors
     /// A machine that is not at a boundary, or on which no game is under way.
@@ -26,6 +27,7 @@ impl Machine {
             HiddenPart::Level => serde_json::from_slice(&bytes).map(Hidden::Level),
             HiddenPart::Monsters => serde_json::from_slice(&bytes).map(Hidden::Monsters),
             HiddenPart::Objects => serde_json::from_slice(&bytes).map(Hidden::Objects),
+            HiddenPart::Names => serde_json::from_slice(&bytes).map(Hidden::Names),
         };
         // Only a foreign state can lead to a text that its own ROM writes wrong.
         read.map_err(|error| MachineError::Hidden(error.to_string()))

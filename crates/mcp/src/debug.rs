@@ -126,6 +126,7 @@ impl ToolArguments for DebugRead {
             Hidden::Level(level) => Ok(reply.with("level", json!(level)).with("legend", json!(LEGEND))),
             Hidden::Monsters(monsters) => page(reply, "monsters", &monsters, offset, limit),
             Hidden::Objects(objects) => page(reply, "objects", &objects, offset, limit),
+            Hidden::Names(_) => Ok(reply),
         }
     }
 }

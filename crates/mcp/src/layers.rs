@@ -3,7 +3,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use wire::{COLUMNS, Frame, MAP_COLUMNS, MAP_ROWS, Menu, Message, Pending, PendingKind, Pick, ROWS, Stage, Window};
+use wire::{
+    COLUMNS, Frame, GlyphNames, MAP_COLUMNS, MAP_ROWS, Menu, Message, Pending, PendingKind, Pick, ROWS, Stage, Window,
+};
 
 use crate::changes;
 use crate::failure::Failure;
@@ -16,7 +18,7 @@ pub(crate) enum Layer {
     Screen,
     /// The 21 rows of the map, and where the hero is.
     Map,
-    /// Each cell that isn't blank: character, colour, glyph number.
+    /// Each cell that isn't blank: character, colour, glyph number, what it shows.
     Cells,
     /// The status lines as fields.
     Status,
@@ -86,6 +88,8 @@ pub(crate) struct Want {
     pub(crate) rectangle: Option<Rectangle>,
     /// The revision that changes are counted from, and the frame of it where that is still kept.
     pub(crate) since: Option<(u64, Option<Arc<Frame>>)>,
+    /// What glyphs are called, where that is known.
+    pub(crate) names: Option<Arc<GlyphNames>>,
     pub(crate) offset: usize,
     pub(crate) limit: usize,
 }
@@ -102,6 +106,7 @@ impl Want {
             layers: layers.unwrap_or_else(|| DEFAULT_LAYERS.to_vec()),
             rectangle: None,
             since: None,
+            names: None,
             offset: 0,
             limit: LIMIT_DEFAULT,
         }
@@ -237,7 +242,11 @@ fn cells(frame: &Frame, want: &Want) -> Value {
             .contains(&row)
             .then(|| frame.glyphs.get((row - 1) * MAP_COLUMNS + column))
             .flatten()
+            .copied()
             .filter(|_| column < MAP_COLUMNS);
+        let is_hero = frame.hero.is_some_and(|hero| (usize::from(hero.row), usize::from(hero.column)) == (row, column));
+        let description = glyph.zip(want.names.as_deref()).and_then(|(glyph, names)| names.describe(glyph));
+        let description = description.map(|text| if is_hero { format!("you ({text})") } else { text });
         let attributes = frame.screen.attributes.get(index).copied().unwrap_or(0);
         json!({
             "row": row,
@@ -246,6 +255,7 @@ fn cells(frame: &Frame, want: &Want) -> Value {
             "color": frame.screen.colors.get(index),
             "attributes": (attributes != 0).then_some(attributes),
             "glyph": glyph,
+            "description": description,
         })
     };
     let all = (0..ROWS)

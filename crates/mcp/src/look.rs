@@ -58,7 +58,7 @@ impl ToolArguments for Observe {
     const NAME: &'static str = "observe";
     const TITLE: &'static str = "Look at a machine";
     const TEXT: &'static str = "Shows a machine as it is, all from one boundary. Changes nothing. Layers: screen (rows \
-        from 0; the map is on rows 1 to 21), map, cells (characters, colours and glyph numbers of a rectangle), status, \
+        from 0; the map is on rows 1 to 21), map, cells (characters, colours, glyphs and what they show, of a rectangle), status, \
         messages, inventory, menu (entries of all pages, with the ids that select_menu takes), window (all lines of an \
         open text), changes (rows and fields that differ since since_revision). pending is always there. wait_ms waits \
         for a change past since_revision, or for an operation; cancel stops one.";
@@ -112,6 +112,7 @@ impl ToolArguments for Observe {
             since: self.since_revision.map(|since| (since, session.kept_frame(machine, since))),
             offset,
             limit,
+            names: None,
         };
         if want.has(Layer::Changes) && want.since.is_none() {
             return Err(Failure::argument("since_revision", "layer `changes` needs `since_revision`"));
@@ -245,6 +246,7 @@ impl ToolArguments for History {
             // A boundary stands on the page that begins with it; the last has no page of its own.
             let last = if next < to { next.saturating_sub(1).max(from) } else { next };
             let want = Want::of(self.layers);
+            let want = session.named(machine, &want);
             let mut frames = Vec::new();
             let walked = session.lab.walk(machine, Boundary(from)..=Boundary(last), &control, &mut |at, frame| {
                 frames.push(past(frame, &want, Some(at)));
@@ -254,7 +256,8 @@ impl ToolArguments for History {
             reply = reply.with("frames", frames);
         } else if self.layers.is_some() {
             let frame = session.lab.frame_at(machine, Boundary(from), &control).map_err(failed)?;
-            reply = reply.with("frame", past(&frame, &Want::of(self.layers), None));
+            let want = Want::of(self.layers);
+            reply = reply.with("frame", past(&frame, &session.named(machine, &want), None));
         }
         Ok(reply)
     }

@@ -150,7 +150,8 @@ const MESSAGES_MAX: usize = 60;
 /// Where a machine stands and what it shows, with these messages.
 pub(crate) fn view(session: &Session, snapshot: &Snapshot, want: &Want, messages: &[Message]) -> Reply {
     session.keep_frame(snapshot);
-    let mut reply = Reply::default().extend(standing(session, snapshot)).extend(layers::show(&snapshot.frame, want));
+    let shown = layers::show(&snapshot.frame, &session.named(snapshot.machine, want));
+    let mut reply = Reply::default().extend(standing(session, snapshot)).extend(shown);
     if is_quit(snapshot) {
         // Its last frame is kept as it was; the machine waits for nothing any more.
         reply.fields.remove("pending");

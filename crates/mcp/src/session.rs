@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -10,6 +11,7 @@ use wire::{Frame, PowerOn};
 use crate::breakpoints::Breakpoints;
 use crate::failure::{Code, Failure};
 use crate::fair::Fair;
+use crate::layers::{Layer, Want};
 use crate::names::{MAIN, Names};
 use crate::operations::Operations;
 use crate::options::McpLimits;
@@ -208,6 +210,16 @@ impl Session {
             frames.pop_front();
         }
         frames.push_back((snapshot.machine, snapshot.revision, Arc::clone(&snapshot.frame)));
+    }
+
+    /// What is wanted of a frame, with what glyphs are called on its machine where cells are asked for. Of a game that
+    /// is over, it is not known any more.
+    pub(crate) fn named<'a>(&self, machine: MachineId, want: &'a Want) -> Cow<'a, Want> {
+        if !want.has(Layer::Cells) {
+            return Cow::Borrowed(want);
+        }
+        let names = self.lab.names(machine).ok().map(Arc::new);
+        Cow::Owned(Want { names, ..want.clone() })
     }
 
     /// A frame that was shown, where it is still kept.

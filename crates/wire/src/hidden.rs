@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::GlyphNames;
+
 /// A part of what no player sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -14,6 +16,8 @@ pub enum HiddenPart {
     Monsters,
     /// [`HiddenObject`]s.
     Objects,
+    /// [`GlyphNames`], which are no secret: whoever plays knows them.
+    Names,
 }
 
 /// What no player sees.
@@ -27,6 +31,8 @@ pub enum Hidden {
     Monsters(Vec<HiddenMonster>),
     /// The objects of that level: carried, on the floor, buried, with monsters; contents follow their container.
     Objects(Vec<HiddenObject>),
+    /// What glyphs are called.
+    Names(Box<GlyphNames>),
 }
 
 macro_rules! records {

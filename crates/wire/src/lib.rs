@@ -14,6 +14,7 @@ mod frame;
 mod frame_v1;
 mod hidden;
 mod key;
+mod names;
 mod nle_options;
 mod options;
 mod pending;
@@ -37,6 +38,7 @@ pub use hidden::{
     HiddenProperty, HiddenRoom, HiddenStairs, HiddenTrap,
 };
 pub use key::{Key, KeyError};
+pub use names::GlyphNames;
 pub use nle_options::{NLE_OPTIONS, check_nle_options, nle_options_text};
 pub use options::{OptionsError, check_options};
 pub use pending::{Pending, PendingKind, Stage};

@@ -99,6 +99,7 @@ fn part(hidden: &Hidden) -> HiddenPart {
         Hidden::Level(_) => HiddenPart::Level,
         Hidden::Monsters(_) => HiddenPart::Monsters,
         Hidden::Objects(_) => HiddenPart::Objects,
+        Hidden::Names(_) => HiddenPart::Names,
     }
 }
 

@@ -8,7 +8,8 @@ use wire::{
 
 use crate::{Numbers, WAYS, machine, press_all, valkyrie};
 
-const PARTS: [HiddenPart; 4] = [HiddenPart::Hero, HiddenPart::Level, HiddenPart::Monsters, HiddenPart::Objects];
+const PARTS: [HiddenPart; 5] =
+    [HiddenPart::Hero, HiddenPart::Level, HiddenPart::Monsters, HiddenPart::Objects, HiddenPart::Names];
 
 fn hero(machine: &Machine) -> HiddenHero {
     match machine.hidden(HiddenPart::Hero).unwrap() {

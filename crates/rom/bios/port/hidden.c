@@ -102,7 +102,12 @@ size_t rom_hidden(uint32_t what, char *out, size_t capacity)
 {
     struct sheet sheet = { out, capacity, 0, 0 };
 
-    if (mailbox.reason != YIELD_KEY || !program_state.in_moveloop || program_state.gameover)
+    int told = program_state.in_moveloop && !program_state.gameover;
+
+    /* What things are called is settled before the first key, and known to the end. */
+    if (what == HIDDEN_NAMES)
+        told = objects[GOLD_PIECE].oc_descr_idx != 0;
+    if (mailbox.reason != YIELD_KEY || !told)
         return 0;
     switch (what) {
     case HIDDEN_HERO:
@@ -116,6 +121,9 @@ size_t rom_hidden(uint32_t what, char *out, size_t capacity)
         break;
     case HIDDEN_OBJECTS:
         hidden_objects(&sheet);
+        break;
+    case HIDDEN_NAMES:
+        hidden_names(&sheet);
         break;
     default:
         break;

@@ -1,4 +1,4 @@
-/* What no player sees, told to an operator. */
+/* What no player sees, told to an operator; and what glyphs are called. */
 #ifndef PORT_HIDDEN_H
 #define PORT_HIDDEN_H
 
@@ -8,7 +8,8 @@ enum hidden_what {
     HIDDEN_HERO = 0,
     HIDDEN_LEVEL = 1,
     HIDDEN_MONSTERS = 2,
-    HIDDEN_OBJECTS = 3
+    HIDDEN_OBJECTS = 3,
+    HIDDEN_NAMES = 4 /* no secret, see hidden_names.c */
 };
 
 /* Writes one of these as JSON, without touching the game, and returns how many bytes
@@ -37,5 +38,6 @@ void sheet_item(struct sheet *sheet);                   /* before each item of a
 void hidden_hero(struct sheet *sheet);
 void hidden_level(struct sheet *sheet);
 void hidden_objects(struct sheet *sheet);
+void hidden_names(struct sheet *sheet);
 
 #endif
