@@ -1,15 +1,17 @@
 //! Forks that came back from a ledger as a line, and become machines when somebody asks for them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wire::Boundary;
 
+use crate::disk;
+use crate::journal::failed;
 use crate::lab::Inner;
 use crate::ledger::{Book, Entered, Ledger, Told};
 use crate::ledger_file::beside;
-use crate::ledger_read::{self, Expected, ReadFork};
+use crate::ledger_read::{self, Expected, ReadFork, ReadLedger};
 use crate::messages::MessageLog;
 use crate::slot::{Origin, Peeks, Slot};
 use crate::{Control, GameId, Lab, LabError, Lineage, Luck, MachineId, Revision};
@@ -27,8 +29,11 @@ pub struct Reopened {
     pub lost: Vec<(u64, String)>,
     /// Bytes of a torn last line, which were left out.
     pub torn_bytes: u64,
-    /// The line of the file, counted from 1, that is not right, and why; nothing from it on was taken.
-    pub damage: Option<(u64, String)>,
+    /// What is wrong with the file, where it is not as it was written or not there. What stands before that was taken;
+    /// `last` is beyond every number that may have been given.
+    pub damage: Option<String>,
+    /// Where a file that is not as it was written is kept.
+    pub aside: Option<PathBuf>,
 }
 
 /// A fork that was not replayed yet.
@@ -75,6 +80,12 @@ impl Dormant {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Tells the ledger that keeps it, without a lock of its own: the ledger may wait for another to take its place.
+    fn tell_book(&self, tell: impl FnOnce(&Book, u64) -> Result<(), LabError>) -> Result<(), LabError> {
+        let book = self.book().clone();
+        book.map_or(Ok(()), |(book, number)| tell(&book, number))
+    }
+
     pub(crate) fn entered(&self) -> &Entered {
         &self.entered
     }
@@ -83,7 +94,7 @@ impl Dormant {
 impl Lab {
     /// Opens the ledger beside the journal of a machine that was resumed, or begins one where there is none. Its forks
     /// come back asleep: each is replayed when it is first asked for, and one that does not replay is dropped
-    /// ([`Ledger::lost`]). Absent: the machine has no journal.
+    /// ([`Ledger::lost`]).
     ///
     /// # Errors
     /// [`LabError::JournalInUse`], limits; the files can't be read or written.
@@ -91,7 +102,11 @@ impl Lab {
         let lab = &self.0;
         let main = lab.slot(main)?;
         let identity = lab.engine.identity();
-        let journal_bytes = std::fs::read(journal).map_err(|error| crate::journal::failed(journal, &error))?;
+        let journal_bytes = disk::open(journal, false).and_then(|mut file| {
+            // It was read already, and is locked since.
+            disk::read(&mut file, lab.limits().movie_bytes as u64)
+        });
+        let journal_bytes = journal_bytes.map_err(|error| failed(journal, &error))?;
         let expected = Expected {
             engine_id: &identity.engine_id,
             rom_id: &identity.rom_id,
@@ -99,14 +114,23 @@ impl Lab {
             journal_bytes: &journal_bytes,
         };
         let path = beside(journal);
-        let read = ledger_read::read(&path, &expected)?.unwrap_or_default();
+        let found = ledger_read::read(&path, &expected)?;
+        let is_there = found.is_some();
+        let missing = || ReadLedger { damage: Some("it is not there".to_owned()), ..ReadLedger::default() };
+        let mut read = found.unwrap_or_else(missing);
         // A fork that may not be gone on from is no reason to forget it: the whole is refused.
-        read.forks.values().try_for_each(|fork| lab.check_edits(&fork.line))?;
-        if read.damage.is_some() {
-            // What can't be read is kept for whoever can.
-            let _ = std::fs::hard_link(&path, path.with_extension("ledger.damaged"));
-        }
+        let edits = read.forks.values().try_for_each(|fork| lab.check_edits(&fork.line));
+        edits.map_err(|error| error.in_journal(&path))?;
         lab.check_machines(read.forks.len())?;
+        let mut aside = None;
+        if read.damage.is_some() {
+            read.last = read.last.max(crate::lab::beyond_all());
+            if is_there {
+                // What can't be read is kept for whoever can.
+                let kept = disk::keep_aside(&path, "ledger.damaged").map_err(|error| failed(&path, &error))?;
+                aside = Some(kept);
+            }
+        }
         let mut lost = read.lost;
         let forks = lab.dormant_forks(&main, read.forks, &mut lost);
         let mut told = Told::new(read.last, read.notes);
@@ -120,7 +144,7 @@ impl Lab {
             lab.dormitory.lock().insert(fork.entered.machine, Arc::new(fork));
         }
         let (torn_bytes, damage) = (read.torn_bytes, read.damage);
-        Ok(Reopened { ledger, last: read.last, forks: numbers, lost, torn_bytes, damage })
+        Ok(Reopened { ledger, last: read.last, forks: numbers, lost, torn_bytes, damage, aside })
     }
 
     /// A fork that sleeps. Absent for all other machines.
@@ -202,16 +226,18 @@ impl Inner {
 
     /// Deletes a fork that sleeps. False when it does not.
     pub(crate) fn delete_asleep(&self, machine: MachineId, expected: Option<Revision>) -> Result<bool, LabError> {
-        let mut dormitory = self.dormitory.lock();
-        let Some(dormant) = dormitory.get(&machine) else { return Ok(false) };
+        let Some(dormant) = self.asleep(machine) else { return Ok(false) };
         if expected.is_some_and(|expected| expected != dormant.revision) {
             return Ok(false);
         }
-        if let Some((book, number)) = dormant.book().as_ref() {
-            book.forget(*number)?;
+        dormant.tell_book(|book, number| book.forget(number))?;
+        // It may have been woken meanwhile.
+        let was_asleep = self.dormitory.lock().remove(&machine).is_some();
+        if was_asleep {
+            // Another ledger may have begun to keep it. What it can't write down now the next process finds.
+            let _ = dormant.tell_book(|book, number| book.forget(number));
         }
-        dormitory.remove(&machine);
-        Ok(true)
+        Ok(was_asleep)
     }
 
     /// The machine of an id, which is replayed first where it sleeps.
@@ -245,9 +271,10 @@ impl Inner {
         let rebuilt = self.rebuild(&entered.power_on, &line, &messages, control);
         if let Err(error @ LabError::Desync { .. }) = &rebuilt {
             self.dormitory.lock().remove(&entered.machine);
-            if let Some((book, number)) = dormant.book().as_ref() {
-                book.lose(*number, error.to_string());
-            }
+            let _ = dormant.tell_book(|book, number| {
+                book.lose(number, error.to_string());
+                Ok(())
+            });
         }
         let tip = rebuilt?;
         let origin = Origin {

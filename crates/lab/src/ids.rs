@@ -41,6 +41,24 @@ impl fmt::Display for Revision {
     }
 }
 
+/// Whether a machine that is made has a journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Journalled {
+    /// It has none.
+    No,
+    /// In a new file of the movies directory.
+    Yes,
+    /// The same, but nobody finds the file yet: it gets its name with [`Lab::begin_ledger`](crate::Lab::begin_ledger),
+    /// once its ledger is there, or is gone with the machine.
+    Unnamed,
+}
+
+impl From<bool> for Journalled {
+    fn from(journalled: bool) -> Self {
+        if journalled { Self::Yes } else { Self::No }
+    }
+}
+
 /// Where a fork comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lineage {

@@ -1,4 +1,4 @@
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,6 +7,7 @@ use std::time::Duration;
 use movie::{Account, Finish, Header, JournalWriter, Mark, MarkKind, Movie, Recording, Step, WriteError};
 use wire::{Boundary, Edit, Ended, Event, Key};
 
+use crate::disk;
 use crate::line::{self, Line};
 use crate::slot::Peeks;
 use crate::{GameId, LabError, MachineId};
@@ -32,6 +33,8 @@ pub(crate) type Place = (u64, Boundary);
 #[derive(Debug)]
 pub(crate) struct Journal {
     path: PathBuf,
+    /// What the file is called until it has its name.
+    draft: Option<PathBuf>,
     writer: JournalWriter<Spool>,
     spool: Spool,
     file: JournalFile,
@@ -88,12 +91,12 @@ impl JournalFile {
 
     fn append(&mut self, owed: &mut Vec<u8>) -> io::Result<()> {
         if self.torn {
-            self.file.set_len(self.whole)?;
+            disk::cut(&self.file, self.whole)?;
             self.torn = false;
         }
         if let Err(error) = self.write(owed) {
             // Best at once; where that fails too, before the next line.
-            self.torn = self.file.set_len(self.whole).is_err();
+            self.torn = disk::cut(&self.file, self.whole).is_err();
             return Err(error);
         }
         self.whole += owed.len() as u64;
@@ -110,17 +113,17 @@ impl JournalFile {
             }
             *left -= 1;
         }
-        self.file.write_all(bytes)
+        disk::append(&mut self.file, bytes)
     }
 }
 
 impl Journal {
-    /// Begins the next numbered journal of a directory, for a new game.
+    /// Begins the next numbered journal of a directory, for a new game. Its file has no name yet.
     pub(crate) fn create(movies: &Path, game: &GameId, header: &Header, bytes_max: usize) -> Result<Self, LabError> {
         Self::begin(movies, game, bytes_max, |output| JournalWriter::create(header, output))
     }
 
-    /// Begins the next numbered journal of a directory, for a machine that goes on from a movie.
+    /// The same for a machine that goes on from a movie.
     pub(crate) fn continue_movie(
         movies: &Path,
         game: &GameId,
@@ -140,24 +143,38 @@ impl Journal {
         let spool = Spool::default();
         let writer = write(spool.clone()).map_err(|error| failed(movies, &error))?;
         check_bytes(writer.bytes(), bytes_max)?;
-        let (path, file) = create_numbered(movies, game, &spool.owed())?;
+        std::fs::create_dir_all(movies).map_err(|error| failed(movies, &error))?;
+        let number = numbered(movies)?.into_iter().map(|(number, _)| number).max().unwrap_or(0).saturating_add(1);
+        let path = movies.join(format!("{number:04}-{game}{SUFFIX}"));
+        let draft = movies.join(format!("{game}.new"));
+        let file = write_new(&draft, &spool.owed())?;
         let file = JournalFile::after(file, writer.bytes(), false);
         spool.owed().clear();
-        Ok(Self { path, writer, spool, file, bytes_max, closed: false, astray: None })
+        let draft = Some(draft);
+        Ok(Self { path, draft, writer, spool, file, bytes_max, closed: false, astray: None })
+    }
+
+    /// Gives the file its name, under which whoever goes on with the latest journal finds it.
+    pub(crate) fn give_name(&mut self) -> Result<(), LabError> {
+        self.flush()?;
+        if let Some(draft) = &self.draft {
+            disk::name(draft, &self.path).map_err(|error| failed(&self.path, &error))?;
+            // Best at once; a draft that stays is no journal and in nobody's way.
+            let _ = disk::remove(draft);
+            self.draft = None;
+        }
+        Ok(())
     }
 
     /// Opens a journal to go on with it: its bytes, of which at most `bytes_max` are taken.
     pub(crate) fn open(path: &Path, bytes_max: usize) -> Result<(File, Vec<u8>), LabError> {
-        let file = OpenOptions::new().read(true).append(true).open(path);
-        let mut file = file.map_err(|error| failed(path, &error))?;
+        let mut file = disk::open(path, true).map_err(|error| failed(path, &error))?;
         lock(&file, path)?;
         let length = file.metadata().map_err(|error| failed(path, &error))?.len();
         if length > bytes_max as u64 {
             return Err(LabError::LimitExceeded { what: "bytes of a journal", given: length, max: bytes_max as u64 });
         }
-        let mut bytes = Vec::new();
-        let read = Read::by_ref(&mut file).take(length).read_to_end(&mut bytes);
-        read.map_err(|error| failed(path, &error))?;
+        let bytes = disk::read(&mut file, length).map_err(|error| failed(path, &error))?;
         Ok((file, bytes))
     }
 
@@ -166,14 +183,17 @@ impl Journal {
         let spool = Spool::default();
         let writer = JournalWriter::resume(recording, spool.clone()).map_err(|error| failed(path, &error))?;
         let file = JournalFile::after(file, recording.whole_bytes, recording.torn_bytes > 0);
-        let mut journal = Self { path: path.to_owned(), writer, spool, file, bytes_max, closed: false, astray: None };
+        let path = path.to_owned();
+        let mut journal = Self { path, draft: None, writer, spool, file, bytes_max, closed: false, astray: None };
         journal.flush()?;
         Ok(journal)
     }
 
     /// Removes the file, best effort.
     pub(crate) fn discard(self) {
-        let _ = std::fs::remove_file(&self.path);
+        if self.draft.is_none() {
+            let _ = disk::remove(&self.path);
+        }
     }
 
     #[cfg(test)]
@@ -267,14 +287,15 @@ impl Journal {
         })
     }
 
-    /// Writes the last line. A journal that has it already stays as it is.
+    /// Writes the last line, or nothing. A journal that has it already stays as it is.
     pub(crate) fn end(&mut self, ended: Option<&Ended>) -> Result<(), LabError> {
         if self.closed {
             return self.flush();
         }
         let how = ended.map_or(Finish::Open, |ended| Finish::Ended(ended.clone()));
+        self.line_or_nothing(|writer| writer.end(how))?;
         self.closed = true;
-        self.line(|writer| writer.end(how))
+        Ok(())
     }
 
     /// True when it has its last line.
@@ -301,10 +322,8 @@ impl Journal {
     /// Goes back to what the file holds.
     fn forget_owed(&mut self) -> Result<(), LabError> {
         let failed = |error: &dyn std::fmt::Display| failed(&self.path, error);
-        let mut bytes = Vec::new();
         self.file.file.seek(SeekFrom::Start(0)).map_err(|error| failed(&error))?;
-        let read = Read::by_ref(&mut self.file.file).take(self.file.whole).read_to_end(&mut bytes);
-        read.map_err(|error| failed(&error))?;
+        let bytes = disk::read(&mut self.file.file, self.file.whole).map_err(|error| failed(&error))?;
         let recording = movie::read(&bytes).map_err(|error| failed(&error))?;
         self.writer = JournalWriter::resume(&recording, self.spool.clone()).map_err(|error| failed(&error))?;
         self.spool.owed().clear();
@@ -328,6 +347,15 @@ impl Journal {
         self.check_astray()?;
         let result = self.file.append(&mut self.spool.owed());
         result.map_err(|error| failed(&self.path, &error))
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        // Of a machine that nobody came to know.
+        if let Some(draft) = &self.draft {
+            let _ = disk::remove(draft);
+        }
     }
 }
 
@@ -368,7 +396,7 @@ pub(crate) fn latest(movies: &Path) -> Result<PathBuf, LabError> {
 /// False for a file whose writer was killed before it had written anything of use.
 fn has_first_line(path: &Path) -> io::Result<bool> {
     let mut start = Vec::new();
-    let file = BufReader::new(File::open(path)?);
+    let file = BufReader::new(disk::open(path, false)?);
     file.take(movie::LINE_BYTES_MAX as u64 + 2).read_until(b'\n', &mut start)?;
     // A line that is too long is no torn one: reading it tells what is wrong.
     Ok(start.ends_with(b"\n") || start.len() > movie::LINE_BYTES_MAX)
@@ -395,48 +423,13 @@ fn numbered(movies: &Path) -> Result<Vec<(u64, PathBuf)>, LabError> {
     Ok(found)
 }
 
-/// Makes a file of the next number with these bytes, locked. It has its name only once they are in it, so that there is
-/// no journal without a header, whenever the process is killed.
-fn create_numbered(movies: &Path, game: &GameId, bytes: &[u8]) -> Result<(PathBuf, File), LabError> {
-    std::fs::create_dir_all(movies).map_err(|error| failed(movies, &error))?;
-    let draft = movies.join(format!("{game}.new"));
-    let result = write_new(&draft, bytes).and_then(|file| Ok((place(movies, game, &draft, bytes)?, file)));
-    // Best at once; a draft that stays is no journal and in nobody's way.
-    let _ = std::fs::remove_file(&draft);
-    let (placed, file) = result?;
-    Ok((placed.path, placed.file.unwrap_or(file)))
-}
-
-/// A journal under its name, and its file where that is not the draft.
-struct Placed {
-    path: PathBuf,
-    file: Option<File>,
-}
-
-/// Gives a draft the next number, never one that is taken. File systems without links get a file of its own.
-fn place(movies: &Path, game: &GameId, draft: &Path, bytes: &[u8]) -> Result<Placed, LabError> {
-    let mut number = numbered(movies)?.into_iter().map(|(number, _)| number).max().unwrap_or(0);
-    loop {
-        number = number.saturating_add(1);
-        let path = movies.join(format!("{number:04}-{game}{SUFFIX}"));
-        match std::fs::hard_link(draft, &path) {
-            Ok(()) => return Ok(Placed { path, file: None }),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < u64::MAX => {}
-            Err(_) => {
-                let file = write_new(&path, bytes)?;
-                return Ok(Placed { path, file: Some(file) });
-            }
-        }
-    }
-}
-
+/// Makes a file with these bytes, locked.
 fn write_new(path: &Path, bytes: &[u8]) -> Result<File, LabError> {
-    let file = OpenOptions::new().read(true).append(true).create_new(true).open(path);
-    let mut file = file.map_err(|error| failed(path, &error))?;
-    let written = lock(&file, path).and_then(|()| file.write_all(bytes).map_err(|error| failed(path, &error)));
+    let mut file = disk::create(path).map_err(|error| failed(path, &error))?;
+    let written = lock(&file, path).and_then(|()| disk::append(&mut file, bytes).map_err(|error| failed(path, &error)));
     if let Err(error) = written {
         // A journal without a header is of no use to anybody.
-        let _ = std::fs::remove_file(path);
+        let _ = disk::remove(path);
         return Err(error);
     }
     Ok(file)

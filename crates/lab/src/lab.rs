@@ -17,11 +17,8 @@ use crate::{
     Snapshot,
 };
 
-/// How far apart the revisions of two runs of the host begin for each millisecond that lies between, where machines are
-/// made again. No host changes machines more often.
-const REVISIONS_A_MS: u64 = 1_000;
 /// JSON's numbers are exact below it.
-const REVISIONS_END: u64 = 1 << 53;
+const COUNT_END: u64 = 1 << 53;
 
 /// A pool of workers and the machines that run in them. Clones are the same lab; every method blocks until it is done
 /// and may be called from many threads at once. Dropping the last clone ends the workers.
@@ -141,16 +138,25 @@ impl Lab {
     /// itself. Repeating it is harmless. A journal gets its last line.
     ///
     /// # Errors
-    /// Refusals; [`LabError::Journal`] when the last line can't be written (the game is closed all the same).
+    /// Refusals; [`LabError::Journal`] when the last line can't be written. The game goes on then: whoever resumed its
+    /// journal would find that it does.
     pub fn close(&self, machine: MachineId, expected: Option<Revision>) -> Result<Snapshot, LabError> {
         let slot = self.0.slot(machine)?;
         let held = slot.take(expected, self.0.options.limits.queue)?;
+        held.end_journal()?;
         if held.check_alive().is_ok() {
             held.abort(self.0.new_revision());
         }
-        held.end_journal()?;
         drop(held);
         Ok(slot.snapshot())
+    }
+
+    /// Writes what is still to be written of a machine into its journal.
+    ///
+    /// # Errors
+    /// [`LabError::UnknownMachine`]; [`LabError::Journal`] when that can't be done.
+    pub fn write_out(&self, machine: MachineId) -> Result<(), LabError> {
+        self.0.slot(machine)?.journal_place().map(|_| ())
     }
 
     /// Deletes a machine and frees its state. Forks of it stay. A journalled machine must be over first.
@@ -215,12 +221,8 @@ impl Inner {
 
     /// Has later revisions begin far from those that another run of the host gave, so that a call which was decided on
     /// one of them, and is made again here, is refused. They stay below 2^53.
-    #[expect(clippy::disallowed_methods, reason = "a revision's number reaches no machine")]
     pub(crate) fn raise_revisions(&self) {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let ms = u64::try_from(now.as_millis()).unwrap_or_default();
-        let start = ms.saturating_mul(REVISIONS_A_MS) % REVISIONS_END;
-        self.next_revision.fetch_max(start, Ordering::Relaxed);
+        self.next_revision.fetch_max(beyond_all(), Ordering::Relaxed);
     }
 
     pub(crate) fn new_machine(&self) -> MachineId {
@@ -256,6 +258,14 @@ impl Inner {
         let mut machines = self.machines.write().unwrap_or_else(PoisonError::into_inner);
         machines.insert(slot.id, slot);
     }
+}
+
+/// A number beyond all that another run of the host can have counted to, where the last one is not known: microseconds
+/// since 1970, for no host makes or changes a million machines a second. It is below 2^53.
+#[expect(clippy::disallowed_methods, reason = "numbers of revisions and forks reach no machine")]
+pub(crate) fn beyond_all() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_micros()).unwrap_or_default() % COUNT_END
 }
 
 fn check_count(now: usize, more: usize, max: usize) -> Result<(), LabError> {

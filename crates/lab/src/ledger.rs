@@ -1,6 +1,6 @@
 //! Forks that are kept in a file, so that another process brings them back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,6 +10,7 @@ use movie::{
 };
 use wire::{Boundary, PowerOn};
 
+use crate::disk;
 use crate::journal::marks;
 use crate::lab::Inner;
 use crate::ledger_file::{Draft, LedgerFile, beside};
@@ -59,6 +60,8 @@ pub(crate) struct Told {
     forks: BTreeMap<u64, Entered>,
     numbers: BTreeMap<MachineId, u64>,
     notes: BTreeMap<String, String>,
+    /// Numbers that were taken for machines that are yet to be kept.
+    reserved: BTreeSet<u64>,
 }
 
 /// A fork as the file has it.
@@ -82,25 +85,39 @@ struct Base<'a> {
     end: Boundary,
 }
 
+/// What a new ledger begins with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LedgerStart<'a> {
+    /// No fork gets a number up to this one, but for those in `kept`.
+    pub last: u64,
+    /// Machines that are to be kept, with their numbers.
+    pub kept: &'a [(u64, MachineId)],
+    /// Notes, by their names; an empty text takes away what `old` has.
+    pub notes: &'a [(&'a str, &'a str)],
+    /// The ledger that this one takes the place of: its notes go on here.
+    pub old: Option<&'a Ledger>,
+}
+
 impl Lab {
-    /// Begins the ledger of a journalled machine, in a new file beside its journal, with machines that are to be kept
-    /// under these numbers; what another ledger kept of them is kept here from now on. No fork gets a number up to
-    /// `last`. Absent: the machine has no journal.
+    /// Begins the ledger of a journalled machine, in a new file beside its journal. Only then does a journal without a
+    /// name get one: whoever goes on with the latest journal finds all that is kept, whenever this process is killed.
+    /// What the old ledger kept of the machines that are to be kept is kept here from now on. Absent: the machine has no
+    /// journal.
     ///
     /// # Errors
-    /// [`LabError::UnknownMachine`], limits; [`LabError::Journal`] when the file can't be written. There is no new ledger
+    /// [`LabError::UnknownMachine`], limits; [`LabError::Journal`] when a file can't be written. There is no new ledger
     /// then, and an old one goes on.
-    pub fn begin_ledger(
-        &self,
-        main: MachineId,
-        last: u64,
-        kept: &[(u64, MachineId)],
-        old: Option<&Ledger>,
-    ) -> Result<Option<Ledger>, LabError> {
+    pub fn begin_ledger(&self, main: MachineId, start: &LedgerStart<'_>) -> Result<Option<Ledger>, LabError> {
         let main = self.0.slot(main)?;
         let Some(journal) = main.journal_path().map(Path::to_owned) else { return Ok(None) };
-        let mut told = Told::new(last, old.map(|old| old.0.pages().told.notes.clone()).unwrap_or_default());
-        for (number, machine) in kept {
+        // Nothing is told to the old one meanwhile: once there is a new one, nobody would read it there.
+        let old = start.old.map(|old| old.0.pages());
+        let mut told = Told::new(start.last, old.as_ref().map(|old| old.told.notes.clone()).unwrap_or_default());
+        for (name, text) in start.notes {
+            check_note(&told.notes, name, text)?;
+            told.note(name, text);
+        }
+        for (number, machine) in start.kept {
             let asleep = self.0.asleep(*machine).map(|asleep| asleep.entered().clone());
             // One that is deleted meanwhile is not kept.
             let entered = asleep.or_else(|| Some(Entered::of(&*self.0.awake(*machine)?)));
@@ -108,10 +125,13 @@ impl Lab {
                 told.insert(*number, entered);
             }
         }
-        let ledger = self.0.open_book(main, &journal, told)?;
-        for (number, machine) in kept {
-            ledger.0.enter(&self.0, *number, *machine)?;
+        let ledger = self.0.open_book(Arc::clone(&main), &journal, told)?;
+        main.name_journal().inspect_err(|_| drop(disk::remove(&ledger.path())))?;
+        for (number, machine) in start.kept {
+            // Both files are there. What can't be told now is before the machine's next key.
+            let _ = ledger.0.enter(&self.0, *number, *machine);
         }
+        drop(old);
         Ok(Some(ledger))
     }
 }
@@ -156,17 +176,34 @@ impl Ledger {
         if given > max {
             return Err(LabError::LimitExceeded { what: "forks of a ledger", given, max });
         }
-        if number <= pages.told.last {
+        if number <= pages.told.last && !pages.told.reserved.contains(&number) {
             let text = format!("number {number} was given before");
             return Err(crate::journal::failed(pages.file.path(), &text));
         }
         let entered = Entered::of(&slot);
         let record = pages.told.record_of(number, &entered, &self.0.main)?;
         pages.file.append(&record)?;
-        pages.told.last = number;
+        pages.told.last = pages.told.last.max(number);
+        pages.told.reserved.remove(&number);
         pages.told.insert(number, entered);
         drop(pages);
         slot.enter(Some((Arc::clone(&self.0), number)));
+        Ok(())
+    }
+
+    /// Takes a number for a machine that there is not yet: whatever happens, no other gets it.
+    ///
+    /// # Errors
+    /// A number that was given before; [`LabError::Journal`] when it can't be written.
+    pub fn reserve(&self, number: u64) -> Result<(), LabError> {
+        let mut pages = self.0.pages();
+        if number <= pages.told.last {
+            let text = format!("number {number} was given before");
+            return Err(crate::journal::failed(pages.file.path(), &text));
+        }
+        pages.file.append(&LedgerRecord::Numbers { last: number })?;
+        pages.told.last = number;
+        pages.told.reserved.insert(number);
         Ok(())
     }
 
@@ -176,21 +213,9 @@ impl Ledger {
     /// Limits; [`LabError::Journal`] when it can't be written.
     pub fn note(&self, name: &str, text: &str) -> Result<(), LabError> {
         let mut pages = self.0.pages();
-        let limits = [
-            ("bytes of a note", text.len(), NOTE_BYTES_MAX),
-            ("notes", pages.told.notes.len() + usize::from(!pages.told.notes.contains_key(name)), NOTES_MAX),
-        ];
-        for (what, given, max) in limits {
-            if given > max {
-                return Err(LabError::LimitExceeded { what, given: given as u64, max: max as u64 });
-            }
-        }
+        check_note(&pages.told.notes, name, text)?;
         pages.file.append(&LedgerRecord::Note { name: name.to_owned(), text: text.to_owned() })?;
-        if text.is_empty() {
-            pages.told.notes.remove(name);
-        } else {
-            pages.told.notes.insert(name.to_owned(), text.to_owned());
-        }
+        pages.told.note(name, text);
         Ok(())
     }
 
@@ -340,6 +365,14 @@ impl Told {
         Self { last, notes, ..Self::default() }
     }
 
+    fn note(&mut self, name: &str, text: &str) {
+        if text.is_empty() {
+            self.notes.remove(name);
+        } else {
+            self.notes.insert(name.to_owned(), text.to_owned());
+        }
+    }
+
     /// Takes in a fork.
     pub(crate) fn insert(&mut self, number: u64, entered: Entered) {
         self.numbers.insert(entered.machine, number);
@@ -351,6 +384,20 @@ impl Told {
             self.numbers.remove(&entered.machine);
         }
     }
+}
+
+/// Refuses a note that is too long, or one too many.
+fn check_note(notes: &BTreeMap<String, String>, name: &str, text: &str) -> Result<(), LabError> {
+    let limits = [
+        ("bytes of a note", text.len(), NOTE_BYTES_MAX),
+        ("notes", notes.len() + usize::from(!notes.contains_key(name)), NOTES_MAX),
+    ];
+    for (what, given, max) in limits {
+        if given > max {
+            return Err(LabError::LimitExceeded { what, given: given as u64, max: max as u64 });
+        }
+    }
+    Ok(())
 }
 
 impl Entered {

@@ -1,12 +1,13 @@
 //! A ledger's file: it grows line by line, and is written anew in one go.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use movie::{LEDGER_BYTES_MAX, LedgerError, LedgerHeader, LedgerRecord, LedgerWriter};
 
 use crate::LabError;
+use crate::disk;
 use crate::journal::{failed, lock};
 
 /// What ends the name of every ledger.
@@ -45,12 +46,8 @@ impl Draft {
     pub(crate) fn begin(path: &Path, header: &LedgerHeader) -> Result<Self, LabError> {
         let draft = path.with_extension("ledger.new");
         // What a writer that was killed has left.
-        match std::fs::remove_file(&draft) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(&draft, &error)),
-            _ => {}
-        }
-        let file = OpenOptions::new().append(true).create_new(true).open(&draft);
-        let file = file.map_err(|error| failed(&draft, &error))?;
+        disk::remove(&draft).map_err(|error| failed(&draft, &error))?;
+        let file = disk::create(&draft).map_err(|error| failed(&draft, &error))?;
         lock(&file, path)?;
         let (writer, text) = LedgerWriter::begin(header).map_err(|error| failed(path, &error))?;
         let mut begun = Self { path: path.to_owned(), draft, out: BufWriter::new(file), writer, whole: 0 };
@@ -72,7 +69,7 @@ impl Draft {
 
     /// Puts it in its place.
     pub(crate) fn finish(mut self) -> Result<LedgerFile, LabError> {
-        let written = self.out.flush().and_then(|()| std::fs::rename(&self.draft, &self.path));
+        let written = self.out.flush().and_then(|()| disk::replace(&self.draft, &self.path));
         written.map_err(|error| failed(&self.path, &error))?;
         let file = self.out.get_ref().try_clone().map_err(|error| failed(&self.path, &error))?;
         let (path, writer, whole) = (self.path.clone(), self.writer, self.whole);
@@ -91,7 +88,7 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         // Where it has its place, it is not there any more.
-        let _ = std::fs::remove_file(&self.draft);
+        let _ = disk::remove(&self.draft);
     }
 }
 
@@ -116,12 +113,12 @@ impl LedgerFile {
         let (writer, text) = self.writer.record(record).map_err(|error: LedgerError| failed_here(&error))?;
         check_bytes(self.whole + text.len() as u64)?;
         if self.torn {
-            self.file.set_len(self.whole).map_err(|error| failed_here(&error))?;
+            disk::cut(&self.file, self.whole).map_err(|error| failed_here(&error))?;
             self.torn = false;
         }
         if let Err(error) = self.write(text.as_bytes()) {
             // Best at once; where that fails too, before the next line.
-            self.torn = self.file.set_len(self.whole).is_err();
+            self.torn = disk::cut(&self.file, self.whole).is_err();
             return Err(failed_here(&error));
         }
         self.whole += text.len() as u64;
@@ -135,7 +132,7 @@ impl LedgerFile {
             self.file.write_all(bytes.get(..bytes.len() / 2).unwrap_or_default())?;
             return Err(io::ErrorKind::StorageFull.into());
         }
-        self.file.write_all(bytes)
+        disk::append(&mut self.file, bytes)
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use movie::{LEDGER_BYTES_MAX, LEDGER_FORKS_MAX, LINE_BYTES_MAX, LedgerBase, LedgerFork, LedgerReader, LedgerRecord};
 use wire::{Boundary, PowerOn};
 
 use crate::LabError;
+use crate::disk;
 use crate::journal::{failed, lock};
 use crate::line::Line;
 use crate::resume::extend;
@@ -23,8 +24,8 @@ pub(crate) struct ReadLedger {
     pub(crate) lost: Vec<(u64, String)>,
     /// Bytes of a torn last line.
     pub(crate) torn_bytes: u64,
-    /// The line, counted from 1, that is not right, and why. Nothing from it on was taken.
-    pub(crate) damage: Option<(u64, String)>,
+    /// What is wrong with the file, with the line, counted from 1; nothing from it on was taken.
+    pub(crate) damage: Option<String>,
 }
 
 pub(crate) struct ReadFork {
@@ -50,8 +51,9 @@ type Lines = BTreeMap<u64, Line>;
 /// # Errors
 /// [`LabError::JournalInUse`]; the file can't be read. What is wrong with its content is told in what is read.
 pub(crate) fn read(path: &Path, expected: &Expected<'_>) -> Result<Option<ReadLedger>, LabError> {
-    let mut file = match File::open(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+    let mut file = match disk::open(path, false) {
+        // A link that leads nowhere is no absence.
+        Err(error) if error.kind() == ErrorKind::NotFound && path.symlink_metadata().is_err() => return Ok(None),
         file => file.map_err(|error| failed(path, &error))?,
     };
     lock(&file, path)?;
@@ -98,8 +100,8 @@ fn lines_at(journal: &[u8], places: &BTreeSet<u64>) -> Result<Lines, LabError> {
     problem.map(|()| lines)
 }
 
-/// How many bytes are torn, and the line that is wrong.
-type Tail = (u64, Option<(u64, String)>);
+/// How many bytes are torn, and what is wrong.
+type Tail = (u64, Option<String>);
 
 fn each_record(
     path: &Path,
@@ -117,7 +119,12 @@ fn each_record(
         read.map_err(|error| failed(path, &error))?;
         if line.pop_if(|byte| *byte == b'\n').is_none() {
             let long = line.len() > LINE_BYTES_MAX;
-            let damage = long.then(|| (number, "it is too long".to_owned()));
+            let damage = match (&reader, long) {
+                (_, true) => Some(format!("line {number}: it is too long")),
+                // A ledger has its first line before it has its name.
+                (None, _) => Some("line 1: it is not there".to_owned()),
+                (Some(_), false) => None,
+            };
             return Ok((if long { 0 } else { line.len() as u64 }, damage));
         }
         let taken = match &mut reader {
@@ -125,7 +132,7 @@ fn each_record(
             Some(reader) => reader.record(&line).map_err(|error| error.to_string()).and_then(&mut *take),
         };
         if let Err(reason) = taken {
-            return Ok((0, Some((number, reason))));
+            return Ok((0, Some(format!("line {number}: {reason}"))));
         }
     }
 }

@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::sync::Arc;
 
 use movie::Account;
@@ -10,37 +11,65 @@ use crate::messages::MessageLog;
 use crate::replay::Replay;
 use crate::slot::{Origin, Peeks, Slot, Tip};
 use crate::task::{TRIES, Trouble};
-use crate::{Control, GameId, Lab, LabError, Snapshot};
+use crate::{Control, GameId, Journalled, Lab, LabError, MachineId, Snapshot};
 
 impl Lab {
     /// Powers on a machine. With `journalled`, all that happens to it goes to a new file in the movies directory.
     ///
     /// # Errors
     /// A record that can't be, limits, [`LabError::NoMovies`]; engine and journal failures. There is no machine then.
-    pub fn new_game(&self, power_on: PowerOn, journalled: bool) -> Result<Snapshot, LabError> {
+    pub fn new_game(&self, power_on: PowerOn, journalled: impl Into<Journalled>) -> Result<Snapshot, LabError> {
         let lab = &self.0;
         power_on.check()?;
         lab.check_machines(1)?;
-        if journalled && lab.options.movies.is_none() {
-            return Err(LabError::NoMovies);
-        }
+        let journalled = journalled.into();
+        lab.check_journalled(journalled)?;
         let tip = lab.power_on(&power_on)?;
         let game = lab.new_game_id();
-        let journal = match &lab.options.movies {
-            Some(movies) if journalled => {
-                let mut journal = Journal::create(movies, &game, &lab.header(&power_on), lab.limits().movie_bytes)?;
-                if let Some(mark) = tip.line.last_mark() {
-                    journal.digests(&mark)?;
-                }
-                Some(journal)
+        let journal = lab.begin_journal(journalled, |movies| {
+            let mut journal = Journal::create(movies, &game, &lab.header(&power_on), lab.limits().movie_bytes)?;
+            if let Some(mark) = tip.line.last_mark() {
+                journal.digests(&mark)?;
             }
-            _ => None,
-        };
+            Ok(journal)
+        })?;
         lab.admit(game, power_on, tip, journal, Account::default())
+    }
+
+    /// Takes back a machine that was made just now and that nobody has come to know, and its journal.
+    pub fn take_back(&self, machine: MachineId) {
+        if let Some(slot) = self.0.awake(machine) {
+            slot.discard_journal();
+            self.0.remove(machine);
+        }
     }
 }
 
 impl Inner {
+    pub(crate) fn check_journalled(&self, journalled: Journalled) -> Result<(), LabError> {
+        match journalled != Journalled::No && self.options.movies.is_none() {
+            true => Err(LabError::NoMovies),
+            false => Ok(()),
+        }
+    }
+
+    /// The journal that `begin` begins in the movies directory, where there is to be one.
+    pub(crate) fn begin_journal(
+        &self,
+        journalled: Journalled,
+        begin: impl FnOnce(&Path) -> Result<Journal, LabError>,
+    ) -> Result<Option<Journal>, LabError> {
+        self.check_journalled(journalled)?;
+        let Some(movies) = self.options.movies.as_ref().filter(|_| journalled != Journalled::No) else {
+            return Ok(None);
+        };
+        let mut journal = begin(movies)?;
+        if journalled == Journalled::Yes {
+            journal.give_name()?;
+        }
+        Ok(Some(journal))
+    }
+
     pub(crate) fn power_on(&self, record: &PowerOn) -> Result<Tip, LabError> {
         let mut tries = 0;
         loop {

@@ -19,7 +19,7 @@ pub struct Replaced {
 impl Lab {
     /// Has a machine that `make` makes take the place of another. Nobody presses a key on the old one meanwhile: calls
     /// wait for their turn and then find another revision, or no machine. With `keep_tip` its tip stays as a fork of
-    /// its game. Then its journal gets its last line, and it is deleted; other forks of it stay.
+    /// its game, of which `make` is told. Then its journal gets its last line, and it is deleted; other forks of it stay.
     ///
     /// # Errors
     /// Refusals of the old machine, and whatever `make` fails with. The old machine then stays as it was.
@@ -28,14 +28,15 @@ impl Lab {
         old: MachineId,
         expected: Option<Revision>,
         keep_tip: bool,
-        make: impl FnOnce() -> Result<Snapshot, LabError>,
+        make: impl FnOnce(Option<MachineId>) -> Result<Snapshot, LabError>,
     ) -> Result<Replaced, LabError> {
         let lab = &self.0;
         let slot = lab.slot(old)?;
         let held = slot.take(expected, lab.limits().queue)?;
         lab.check_machines(1 + usize::from(keep_tip))?;
-        let snapshot = make()?;
         let old_tip = keep_tip.then(|| self.keep_tip(&held));
+        let tip = old_tip.as_ref().map(|tip| tip.machine);
+        let snapshot = make(tip).inspect_err(|_| tip.into_iter().for_each(|tip| lab.remove(tip)))?;
         held.abort(lab.new_revision());
         let unended = held.end_journal().err();
         held.delete(lab.new_revision());
@@ -56,7 +57,7 @@ impl Lab {
             past: Account::default(),
         };
         let kept = Arc::new(Slot::new(origin, lab.new_revision(), tip, None));
-        // The new machine is there already, so one too many for a moment is better than a tip that is lost.
+        // Room for it was found before; one too many for a moment is better than a tip that is lost.
         lab.insert_always(Arc::clone(&kept));
         kept.snapshot()
     }

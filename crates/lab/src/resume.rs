@@ -7,7 +7,7 @@ use crate::journal::{self, Journal};
 use crate::lab::Inner;
 use crate::line::Line;
 use crate::messages::MessageLog;
-use crate::{Control, Lab, LabError, Snapshot};
+use crate::{Account, Control, Journalled, Lab, LabError, Snapshot};
 
 /// Which journal to go on with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,13 +36,17 @@ pub struct Resumed {
     pub lost: Vec<(Boundary, Key)>,
     /// True when the journal had its last line: the machine can be looked at and forked, and is over.
     pub closed: bool,
+    /// True when the journal is a new one.
+    pub is_new: bool,
+    /// What the recording says of what happened on the way.
+    pub account: Account,
 }
 
 impl Lab {
     /// Makes a machine again from its journal, by replay up to the last acknowledged input, and goes on appending to
     /// the same file. A torn tail is cut off. A journal that was closed stays as it is; its machine is over. Only a file
     /// that is named and whose last line says that the game goes on, as an exported movie's does, is gone on with, in a
-    /// new journal.
+    /// new journal; [`Lab::begin_ledger`] gives that its name.
     ///
     /// # Errors
     /// [`LabError::NoJournal`], [`LabError::JournalInUse`]; [`LabError::InJournal`] around
@@ -66,9 +70,9 @@ impl Lab {
         let (file, bytes) = Journal::open(path, bytes_max)?;
         let recording = lab.read_movie(&bytes)?;
         if named && recording.movie.finish == Finish::Open {
-            let snapshot = self.open_recording(&recording, true, control)?;
+            let snapshot = self.open_recording(&recording, Journalled::Unnamed, control)?;
             let journal = snapshot.journal.clone().unwrap_or_default();
-            return Ok(resumed(snapshot, journal, recording));
+            return Ok(Resumed { is_new: true, ..resumed(snapshot, journal, recording) });
         }
         let (power_on, line) = lab.usable(&recording)?;
         if recording.movie.header.rom_id != lab.engine.identity().rom_id {
@@ -89,29 +93,33 @@ impl Lab {
     ///
     /// # Errors
     /// As [`Lab::resume`].
-    pub fn open_movie(&self, movie: &[u8], journalled: bool, control: &Control<'_>) -> Result<Snapshot, LabError> {
+    pub fn open_movie(
+        &self,
+        movie: &[u8],
+        journalled: impl Into<Journalled>,
+        control: &Control<'_>,
+    ) -> Result<Snapshot, LabError> {
         self.0.check_machines(1)?;
-        self.open_recording(&self.0.read_movie(movie)?, journalled, control)
+        self.open_recording(&self.0.read_movie(movie)?, journalled.into(), control)
     }
 
     fn open_recording(
         &self,
         recording: &Recording,
-        journalled: bool,
+        journalled: Journalled,
         control: &Control<'_>,
     ) -> Result<Snapshot, LabError> {
         let lab = &self.0;
-        let movies = match &lab.options.movies {
-            None if journalled => return Err(LabError::NoMovies),
-            movies => movies.as_ref().filter(|_| journalled),
-        };
+        lab.check_journalled(journalled)?;
         let (power_on, line) = lab.usable(recording)?;
         lab.raise_revisions();
         let tip = lab.rebuild(&power_on, &line, &MessageLog::default(), control)?;
         let game = lab.new_game_id();
         let (header, bytes_max) = (lab.header(&power_on), lab.limits().movie_bytes);
-        let journal = movies.map(|movies| Journal::continue_movie(movies, &game, &header, &recording.movie, bytes_max));
-        lab.admit(game, power_on, tip, journal.transpose()?, recording.movie.account)
+        let journal = lab.begin_journal(journalled, |movies| {
+            Journal::continue_movie(movies, &game, &header, &recording.movie, bytes_max)
+        })?;
+        lab.admit(game, power_on, tip, journal, recording.movie.account)
     }
 }
 
@@ -124,6 +132,8 @@ fn resumed(snapshot: Snapshot, journal: PathBuf, recording: Recording) -> Resume
         torn_bytes: recording.torn_bytes as u64,
         lost: recording.lost.iter().map(|lost| (lost.at, lost.key)).collect(),
         closed: false,
+        is_new: false,
+        account: recording.movie.account,
     }
 }
 

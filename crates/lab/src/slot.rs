@@ -248,6 +248,12 @@ impl Slot {
         account
     }
 
+    /// Gives the machine's journal its name.
+    pub(crate) fn name_journal(&self) -> Result<(), LabError> {
+        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        journal.as_mut().map_or(Ok(()), Journal::give_name)
+    }
+
     /// Removes the journal of a machine that was not taken in.
     pub(crate) fn discard_journal(&self) {
         let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -371,7 +377,8 @@ impl Held<'_> {
         self.journal().take();
     }
 
-    /// Writes what is still to be written into the machine's journal, and its last line, if it has a journal.
+    /// Writes what is still to be written into the machine's journal, and its last line, if it has a journal. Where that
+    /// fails, the journal stays open.
     pub(crate) fn end_journal(&self) -> Result<(), LabError> {
         let mut journal = self.journal();
         let Some(journal) = journal.as_mut() else {

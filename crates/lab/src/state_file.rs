@@ -16,8 +16,11 @@ pub(crate) const IMAGE_BYTES_MAX: u64 = 128 << 20;
 /// The most blobs that a state has.
 pub(crate) const BLOBS_MAX: usize = 4_096;
 
+/// What every save state file begins with.
+pub const STATE_FILE_MAGIC: [u8; 8] = *b"\x89NHLSAVE";
+
 const KIND: Kind = Kind {
-    magic: *b"\x89NHLSAVE",
+    magic: STATE_FILE_MAGIC,
     version: STATE_FILE_VERSION,
     head_bytes_max: 128 << 10,
     file_bytes_max: STATE_FILE_BYTES_MAX,

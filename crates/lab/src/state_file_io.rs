@@ -4,11 +4,10 @@ use movie::Header;
 use wire::Boundary;
 
 use crate::journal::Journal;
-use crate::lab::Inner;
 use crate::messages::MessageLog;
 use crate::state_file::{Contents, StateFile, write};
 use crate::state_file_parts::{Whole, check_report};
-use crate::{Control, Lab, LabError, MachineId, Snapshot, State};
+use crate::{Control, Journalled, Lab, LabError, MachineId, Snapshot, State};
 
 impl Lab {
     /// The bytes of a save state file: a machine's state, now or at an earlier boundary of its line, and the movie that
@@ -56,12 +55,18 @@ impl Lab {
     /// # Errors
     /// [`LabError::BadState`], [`LabError::OtherRom`], [`LabError::NoMovies`], limits; engine and journal failures.
     /// Nothing has changed then.
-    pub fn load_state(&self, bytes: &[u8], journalled: bool, control: &Control<'_>) -> Result<Snapshot, LabError> {
+    pub fn load_state(
+        &self,
+        bytes: &[u8],
+        journalled: impl Into<Journalled>,
+        control: &Control<'_>,
+    ) -> Result<Snapshot, LabError> {
         let file = StateFile::read(bytes)?;
         let lab = &self.0;
         let identity = lab.engine.identity();
         file.check_rom(&identity.engine_id, &identity.rom_id)?;
         lab.check_machines(1)?;
+        let journalled = journalled.into();
         lab.check_journalled(journalled)?;
         let recording = lab.read_movie(file.movie())?;
         let (power_on, line) = lab.usable(&recording)?;
@@ -75,10 +80,11 @@ impl Lab {
         let mut tip = lab.tip_after(line, MessageLog::default(), &mut report, Some(state));
         lab.leave_checkpoint(&mut tip);
         let game = lab.new_game_id();
-        let movies = lab.options.movies.as_ref().filter(|_| journalled);
         let (header, bytes_max) = (lab.header(&power_on), lab.limits().movie_bytes);
-        let journal = movies.map(|movies| Journal::continue_movie(movies, &game, &header, &recording.movie, bytes_max));
-        lab.admit(game, power_on, tip, journal.transpose()?, recording.movie.account)
+        let journal = lab.begin_journal(journalled, |movies| {
+            Journal::continue_movie(movies, &game, &header, &recording.movie, bytes_max)
+        })?;
+        lab.admit(game, power_on, tip, journal, recording.movie.account)
     }
 }
 
@@ -86,10 +92,4 @@ fn write_file(header: &Header, at: Boundary, movie: &[u8], whole: &Whole) -> Res
     let Whole { play, state, image_bytes, body, blobs } = whole;
     let contents = Contents { play: *play, state: *state, image_bytes: *image_bytes, body, blobs };
     write(header, at, movie, &contents).map_err(|error| LabError::StateFile(error.to_string()))
-}
-
-impl Inner {
-    pub(crate) fn check_journalled(&self, journalled: bool) -> Result<(), LabError> {
-        if journalled && self.options.movies.is_none() { Err(LabError::NoMovies) } else { Ok(()) }
-    }
 }

@@ -69,7 +69,7 @@ impl Lab {
         control: &Control<'_>,
     ) -> Result<Vec<Imported>, LabError> {
         let lab = &self.0;
-        lab.check_journalled(journalled)?;
+        lab.check_journalled(journalled.into())?;
         let identity = lab.engine.identity();
         let mut planted = Planted::default();
         let tree = TreeFile::read_states(
@@ -170,6 +170,7 @@ impl Inner {
                     let movie = Branch { line: tip.line.clone(), ..branch }.movie();
                     let header = self.header(&power_on);
                     let begun = Journal::continue_movie(movies, &game, &header, &movie, self.limits().movie_bytes);
+                    let begun = begun.and_then(|mut journal| journal.give_name().map(|()| journal));
                     Some(begun.inspect_err(|_| remove_journals(&slots))?)
                 }
                 _ => None,

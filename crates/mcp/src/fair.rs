@@ -1,11 +1,11 @@
 use std::sync::{Mutex, PoisonError};
 
-use lab::Snapshot;
+use lab::{Account, LabError, Lifecycle, Reopened, Resumed, Snapshot};
 use serde_json::{Map, Value, json};
 use wire::PowerOn;
 
 use crate::failure::{Code, Failure};
-use crate::game::is_over;
+use crate::options::ServeError;
 use crate::output::sha256;
 use crate::session::Session;
 
@@ -65,14 +65,18 @@ pub(crate) fn stance(tool: &str) -> Stance {
 }
 
 /// The name of the note that keeps the sealed text for a server after this one.
-const NOTE: &str = "fair";
+pub(crate) const NOTE: &str = "fair";
+/// What stands in it instead, once a server that was not fair has gone on with the game.
+const SPOILED: &str = "gone_on_unfairly";
+/// What such a server says.
+const NO_MORE: &str = "the game was played fairly (--fair) up to here, and from now on it is fair no more";
 
 /// The seeds of a fair server's game, sealed until it is over.
 #[derive(Default)]
 pub(crate) struct Fair(Mutex<Option<Sealed>>);
 
-#[derive(Clone)]
-struct Sealed {
+#[derive(Clone, Debug)]
+pub(crate) struct Sealed {
     /// What was committed to, to the byte.
     text: String,
     commitment: String,
@@ -126,30 +130,73 @@ impl Session {
 
     fn is_main_over(&self) -> bool {
         let main = self.names().main();
-        main.and_then(|main| self.lab.snapshot(main).ok()).is_some_and(|main| is_over(&main))
+        main.and_then(|main| self.lab.snapshot(main).ok()).is_some_and(|main| self.is_revealed(&main))
     }
 
-    /// Commits to a game's power-on record, where games are fair. `kept` is a text that was committed to before.
-    pub(crate) fn seal(&self, record: &PowerOn, kept: Option<&Value>) {
-        let Some(fair) = &self.fair else { return };
-        let info = self.lab.info();
-        let kept = kept.and_then(Value::as_str);
-        let sealed = kept.and_then(|text| Sealed::again(text, record)).or_else(|| {
-            let salt = getrandom::u64().and_then(|high| Ok((high, getrandom::u64()?)));
-            let salt = salt.inspect_err(|error| tracing::error!(%error, "no salt can be drawn")).ok()?;
-            Some(Sealed::of(&info.engine_id, &info.rom_id, record, salt))
-        });
-        if let Some(sealed) = &sealed
-            && let Err(failure) = self.keep_note(NOTE, &json!(sealed.text))
-        {
-            tracing::error!(failure = failure.message, "the salt is not kept");
+    /// Whether a game is over for good, so that its seeds are no secret any more: a server after this one would find
+    /// that it is over too.
+    fn is_revealed(&self, snapshot: &Snapshot) -> bool {
+        let is_over = snapshot.ended.is_some() || snapshot.lifecycle == Lifecycle::Aborted;
+        is_over && self.lab.write_out(snapshot.machine).is_ok()
+    }
+
+    /// What is to be committed to of a game that begins, where games are fair.
+    ///
+    /// # Errors
+    /// The system gives no random bytes.
+    pub(crate) fn seal(&self, record: &PowerOn) -> Result<Option<Sealed>, LabError> {
+        if self.fair.is_none() {
+            return Ok(None);
         }
-        *fair.0.lock().unwrap_or_else(PoisonError::into_inner) = sealed;
+        let salt = getrandom::u64().and_then(|high| Ok((high, getrandom::u64()?)));
+        let no_salt = |error| LabError::EngineFailure { reason: format!("no salt can be drawn: {error}"), lost: None };
+        let info = self.lab.info();
+        Ok(Some(Sealed::of(&info.engine_id, &info.rom_id, record, salt.map_err(no_salt)?)))
     }
 
-    /// As [`Session::seal`], for a game that a server before this one began.
-    pub(crate) fn seal_again(&self, record: &PowerOn) {
-        self.seal(record, self.note(NOTE).as_ref());
+    /// Commits to it.
+    pub(crate) fn commit(&self, sealed: Option<Sealed>) {
+        if let Some(fair) = &self.fair {
+            *fair.0.lock().unwrap_or_else(PoisonError::into_inner) = sealed;
+        }
+    }
+
+    /// Refuses to go on fairly from a movie: whoever has it knows its seeds.
+    ///
+    /// # Errors
+    /// It is so.
+    pub(crate) fn check_fair_start(&self, resumed: &Resumed) -> Result<(), ServeError> {
+        match self.fair {
+            Some(_) => Err(not_fair(resumed, "it is a movie, whose seeds and inputs are there to be read")),
+            None => Ok(()),
+        }
+    }
+
+    /// Goes on with the commitment that a server before this one has made. A server that is not fair says instead that
+    /// the game is fair no more, in the ledger and in what is given.
+    ///
+    /// # Errors
+    /// The game was not, or not always, played fairly, or that can't be told any more; the ledger can't be written.
+    pub(crate) fn resume_fairness(
+        &self,
+        resumed: &Resumed,
+        reopened: &Reopened,
+    ) -> Result<Option<&'static str>, ServeError> {
+        let kept = reopened.ledger.note_of(NOTE);
+        if self.fair.is_some() {
+            let sealed = sealed_again(resumed, reopened, kept.as_deref());
+            self.commit(Some(sealed.map_err(|reason| not_fair(resumed, reason))?));
+            return Ok(None);
+        }
+        match kept {
+            // What is over can't be played on.
+            Some(_) if !resumed.closed => {
+                reopened.ledger.note(NOTE, &json!({ SPOILED: true }).to_string())?;
+                tracing::warn!(journal = %resumed.journal.display(), "{NO_MORE}");
+                Ok(Some(NO_MORE))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// What a game's results tell of its fairness: the commitment, and once the game is over what it is of.
@@ -159,7 +206,7 @@ impl Session {
         let mut note = Map::new();
         if let Some(sealed) = sealed {
             note.insert("commitment".to_owned(), json!(sealed.commitment));
-            if is_over(snapshot) {
+            if self.is_revealed(snapshot) {
                 note.insert("revealed".to_owned(), json!(sealed.text));
             }
         }
@@ -169,7 +216,7 @@ impl Session {
     /// A machine's power-on record, as it may be shown now.
     pub(crate) fn shown_power_on(&self, snapshot: &Snapshot) -> Value {
         let mut shown = crate::game::power_on(&snapshot.power_on);
-        if self.fair.is_some() && !is_over(snapshot) {
+        if self.fair.is_some() && !self.is_revealed(snapshot) {
             for seed in ["seed", "display_seed", "level_seed"] {
                 shown[seed] = Value::Null;
             }
@@ -178,7 +225,34 @@ impl Session {
     }
 }
 
+/// The commitment of a game that was played fairly so far.
+fn sealed_again(resumed: &Resumed, reopened: &Reopened, kept: Option<&str>) -> Result<Sealed, &'static str> {
+    let Account { forks, lines, seeks, adoptions, debugs, .. } = resumed.account;
+    if reopened.damage.is_some() {
+        return Err("its ledger is damaged or gone, and with it the commitment or what was done to it");
+    }
+    let text = kept.ok_or("its ledger holds no commitment: it was not begun with --fair")?;
+    let value: Value = serde_json::from_str(text).map_err(|_| "its ledger holds no commitment that can be read")?;
+    if value.get(SPOILED).is_some() {
+        return Err("a server without --fair has gone on with it");
+    }
+    if [forks, lines, seeks, adoptions, debugs].iter().any(|count| *count > 0) {
+        return Err("somebody has looked ahead, gone back or edited in it, as its journal says");
+    }
+    let text = value.as_str().unwrap_or_default();
+    Sealed::again(text, &resumed.snapshot.power_on).ok_or("the commitment in its ledger is of another game")
+}
+
+fn not_fair(resumed: &Resumed, reason: &str) -> ServeError {
+    ServeError::NotFair { journal: resumed.journal.clone(), reason: reason.to_owned() }
+}
+
 impl Sealed {
+    /// The text of the note that keeps it.
+    pub(crate) fn note(&self) -> String {
+        json!(self.text).to_string()
+    }
+
     fn of(engine_id: &str, rom_id: &str, record: &PowerOn, (high, low): (u64, u64)) -> Self {
         // The order of the fields is part of what is committed to.
         let salt = format!("{high:016x}{low:016x}");

@@ -1,8 +1,11 @@
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::OFlags;
 
 use crate::failure::{Code, Failure};
 
@@ -134,7 +137,8 @@ fn refused(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(Code::EngineFailure, format!("{}: {error}", path.display()))
 }
 
-/// Reads a file of at most `bytes_max` bytes from the first directory that has it.
+/// Reads a file of at most `bytes_max` bytes from the first directory that has it. Of one that does not begin as its kind
+/// does, only the beginning: whoever parses it refuses that.
 ///
 /// # Errors
 /// `REFUSED_PATH` when none has it, `LIMIT_EXCEEDED`, `DISABLED` when there are no directories.
@@ -145,16 +149,15 @@ pub(crate) fn read(directories: &[Option<&Path>], name: &FileName, bytes_max: us
     }
     for directory in directories.iter().copied().flatten() {
         let path = directory.join(name.file_name());
-        let bytes = match read_bounded(&path, bytes_max) {
+        let bytes = match read_bounded(&path, name.ending, bytes_max) {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             bytes => bytes,
         };
         let bytes = bytes.map_err(|error| Failure::new(Code::RefusedPath, format!("{}: {error}", path.display())))?;
-        if bytes.len() > bytes_max {
+        return bytes.ok_or_else(|| {
             let message = format!("{} has more than {bytes_max} bytes", name.file_name());
-            return Err(Failure::new(Code::LimitExceeded, message).with("limit", bytes_max));
-        }
-        return Ok(bytes);
+            Failure::new(Code::LimitExceeded, message).with("limit", bytes_max)
+        });
     }
     let message = format!("there is no {}; {}", name.file_name(), what_there_is(directories, name.ending));
     Err(Failure::new(Code::RefusedPath, message).with("field", "name"))
@@ -183,14 +186,38 @@ fn what_there_is(directories: &[Option<&Path>], ending: &'static str) -> String 
     format!("the names there are: {}{rest}", named.join(", "))
 }
 
-fn read_bounded(path: &Path, bytes_max: usize) -> std::io::Result<Vec<u8>> {
-    // Looked at before it is opened: a link may lead anywhere, and opening a pipe waits for somebody to write.
-    if !std::fs::symlink_metadata(path)?.is_file() {
-        return Err(std::io::Error::other("it is no plain file"));
+/// How every file of an ending begins; every byte where that is not known.
+fn head(ending: &str) -> &'static [u8] {
+    match ending {
+        STATE => &lab::STATE_FILE_MAGIC,
+        _ => b"",
     }
+}
+
+/// Absent: it has more than `bytes_max` bytes.
+fn read_bounded(path: &Path, ending: &str, bytes_max: usize) -> std::io::Result<Option<Vec<u8>>> {
+    // A link may lead anywhere, and opening a pipe would wait for somebody to write.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let plain = || std::io::Error::other("it is no plain file");
+    let is_link = std::fs::symlink_metadata(path)?.is_symlink();
+    let mut file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Err(_) if is_link => return Err(plain()),
+        file => file?,
+    };
+    let about = file.metadata()?;
+    if !about.is_file() {
+        return Err(plain());
+    }
+    if about.len() > bytes_max as u64 {
+        return Ok(None);
+    }
+    let head = head(ending);
     let mut bytes = Vec::new();
-    File::open(path)?.take(bytes_max as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    Read::by_ref(&mut file).take(head.len() as u64).read_to_end(&mut bytes)?;
+    if bytes == head {
+        file.take((bytes_max - bytes.len().min(bytes_max)) as u64).read_to_end(&mut bytes)?;
+    }
+    Ok(Some(bytes))
 }
 
 #[cfg(test)]

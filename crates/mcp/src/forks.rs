@@ -258,9 +258,13 @@ impl ToolArguments for ForkAdopt {
             check_room(session, 1)?;
         }
         call.works_on(session, main);
+        let number = (mode != AdoptMode::Replay).then(|| session.reserve_fork()).transpose()?;
         let adopted = session.lab.adopt(main, Revision(revision), fork, mode, &call.control(Urgency::Interactive));
-        let adoption = adopted.map_err(|error| session.failure(error, Some(main)))?;
-        let old_tip = adoption.old_tip.map(|machine| session.add_fork_always(machine));
+        let adoption = adopted.map_err(|error| {
+            number.into_iter().for_each(|number| session.names().give_back(number));
+            session.failure(error, Some(main))
+        })?;
+        let old_tip = adoption.old_tip.zip(number).map(|(machine, number)| session.add_fork_as(number, machine));
         let parted = adoption.parted.as_ref().map(|parted| {
             json!({
                 "boundary": parted.boundary.0,

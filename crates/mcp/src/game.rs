@@ -202,7 +202,7 @@ impl ToolArguments for NewGame {
         }
         let record = self.record(session)?;
         record.check().map_err(|error| Failure::new(Code::InvalidArgument, error.to_string()))?;
-        let begins = || session.lab.new_game(record, session.movies.is_some());
+        let begins = || session.lab.new_game(record, session.journalled());
         let succession = succeed(session, call, Heir::OfNone, begins)?;
         Ok(begun(session, call, &succession.snapshot))
     }
@@ -319,16 +319,17 @@ pub(crate) fn succeed(
 ) -> Result<Succession, Failure> {
     let _beginning = session.beginning.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     // Named before the old one goes, so that there is a main machine at every moment.
-    let make = || {
+    let mut tip_name = None;
+    let make = |tip| {
         if call.cancel.is_cancelled() {
             return Err(LabError::Cancelled);
         }
         let new = make()?;
-        session.set_main(new.machine);
+        tip_name = session.set_main(new.machine, tip).inspect_err(|_| session.lab.take_back(new.machine))?;
         Ok(new)
     };
     let Some(old) = session.names().main() else {
-        let snapshot = make().map_err(|error| session.failure(error, None))?;
+        let snapshot = make(None).map_err(|error| session.failure(error, None))?;
         return Ok(Succession { snapshot, old_tip: None });
     };
     let replaced = match heir {
@@ -338,9 +339,9 @@ pub(crate) fn succeed(
                 let message = "a game runs on the main machine: quit_game ends it";
                 return Err(Failure::new(Code::GameActive, message).at(crate::names::MAIN, &snapshot));
             }
-            session.lab.replace(old, None, false, || match session.lab.snapshot(old)? {
+            session.lab.replace(old, None, false, |_| match session.lab.snapshot(old)? {
                 // It may have gone back since, before its end.
-                snapshot if is_over(&snapshot) => make(),
+                snapshot if is_over(&snapshot) => make(None),
                 _ => Err(LabError::GameActive(old)),
             })
         }
@@ -350,8 +351,7 @@ pub(crate) fn succeed(
     if let Some(error) = replaced.unended {
         tracing::warn!(%error, "the old game's journal did not get its last line");
     }
-    let old_tip = replaced.old_tip.map(|tip| session.add_fork_always(tip.machine));
-    Ok(Succession { snapshot: replaced.snapshot, old_tip })
+    Ok(Succession { snapshot: replaced.snapshot, old_tip: tip_name })
 }
 
 /// Whether a game is over, in whichever way.

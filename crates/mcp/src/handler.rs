@@ -22,7 +22,7 @@ use crate::catalogue::{instructions, tools};
 use crate::failure::{Code, Failure};
 use crate::fair::{Stance, stance};
 use crate::guides;
-use crate::reply::{Call, Reply};
+use crate::reply::{Call, NOT_KEPT, Reply};
 use crate::resources;
 use crate::schema::drop_nulls;
 use crate::session::Session;
@@ -65,7 +65,10 @@ impl Handler {
             };
             let call = Call { id, cancel: &cancel, progress: &tell };
             match tools.get(index) {
-                Some(tool) => session.check_fair(tool.name).and_then(|()| tool.run(given, &session, &call)),
+                Some(tool) => {
+                    let done = session.check_fair(tool.name).and_then(|()| tool.run(given, &session, &call));
+                    done.map(|reply| with_unkept(tool, &session, reply))
+                }
                 None => Err(Failure::new(Code::EngineFailure, "there is no such tool")),
             }
         })
@@ -105,6 +108,16 @@ impl Handler {
             session.operations.finish(id, outcome);
         });
         Ok(Reply::default().with("running", true).with("operation", format!("op{id}")))
+    }
+}
+
+/// Tells of forks that are not kept, where the tool can say so.
+fn with_unkept(tool: &Tool, session: &Session, reply: Reply) -> Reply {
+    match session.keep_rest() {
+        Some(reason) if tool.result.iter().copied().flatten().any(|(name, ..)| *name == NOT_KEPT.0) => {
+            reply.with(NOT_KEPT.0, reason)
+        }
+        _ => reply,
     }
 }
 

@@ -86,7 +86,7 @@ impl ToolArguments for Reset {
             ResetKind::NewSeed => with_new_seeds(&before.power_on)?,
         };
         let heir = Heir::At { revision: self.revision, keeps_tip: false };
-        let succession = succeed(session, call, heir, || session.lab.new_game(record, session.movies.is_some()))?;
+        let succession = succeed(session, call, heir, || session.lab.new_game(record, session.journalled()))?;
         Ok(begun(session, call, &succession.snapshot))
     }
 }

@@ -1,12 +1,23 @@
+use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use lab::{Control, LabError, Ledger, MachineId, Resumed, Urgency};
+use lab::{Control, Journalled, LabError, Ledger, LedgerStart, MachineId, Reopened, Resumed, Urgency};
 use serde_json::{Map, Value, json};
 
 use crate::breakpoints;
 use crate::failure::{Failure, key_names};
+use crate::fair::{self, Sealed};
 use crate::names::fork_name;
+use crate::options::ServeError;
 use crate::session::Session;
+
+/// Forks that could not be kept when they were made, by their numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Unkept {
+    forks: BTreeMap<u64, MachineId>,
+    /// Why.
+    reason: String,
+}
 
 /// What a server keeps in files, so that the next one brings it back: which machine is main, the forks under their
 /// names, and notes.
@@ -17,21 +28,29 @@ impl Session {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a machine the main one. Where it has a journal, forks are kept beside that from now on.
-    pub(crate) fn set_main(&self, machine: MachineId) {
+    /// Whether a new main machine has a journal. It gets its name with [`Session::set_main`].
+    pub(crate) fn journalled(&self) -> Journalled {
+        if self.movies.is_some() { Journalled::Unnamed } else { Journalled::No }
+    }
+
+    /// Makes a machine the main one. Where it has a journal, forks are kept beside that from now on; `tip` is a new one
+    /// of them, whose name is given.
+    ///
+    /// # Errors
+    /// The forks can't be kept; no salt can be drawn. Nothing has changed then.
+    pub(crate) fn set_main(&self, machine: MachineId, tip: Option<MachineId>) -> Result<Option<String>, LabError> {
         let mut ledger = self.ledger();
-        self.names().set_main(machine);
+        let sealed = self.seal(&self.lab.snapshot(machine)?.power_on)?;
+        let number = tip.map(|tip| self.names().add_fork(tip));
         let (last, kept) = self.names().numbered();
-        let begun = self.lab.begin_ledger(machine, last, &kept, ledger.as_ref());
-        *ledger = begun.unwrap_or_else(|error| {
-            tracing::error!(%error, "forks are not kept");
-            *self.not_kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
-            None
-        });
-        drop(ledger);
-        if let Ok(snapshot) = self.lab.snapshot(machine) {
-            self.seal(&snapshot.power_on, None);
-        }
+        let text = sealed.as_ref().map_or_else(String::new, Sealed::note);
+        let start = LedgerStart { last, kept: &kept, notes: &[(fair::NOTE, &text)], old: ledger.as_ref() };
+        let begun = self.lab.begin_ledger(machine, &start);
+        *ledger = begun.inspect_err(|_| tip.into_iter().for_each(|tip| self.names().remove_fork(tip)))?;
+        self.unkept().forks.clear();
+        self.names().set_main(machine);
+        self.commit(sealed);
+        Ok(number.map(fork_name))
     }
 
     /// Gives a new fork its name.
@@ -48,15 +67,6 @@ impl Session {
         })
     }
 
-    /// As [`Session::add_fork`], for a machine that there is whether or not it can be kept.
-    pub(crate) fn add_fork_always(&self, machine: MachineId) -> String {
-        self.name_fork(machine).unwrap_or_else(|error| {
-            tracing::error!(%error, "a fork is not kept");
-            *self.not_kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
-            self.name_of(machine)
-        })
-    }
-
     fn name_fork(&self, machine: MachineId) -> Result<String, LabError> {
         let ledger = self.ledger();
         let number = self.names().add_fork(machine);
@@ -64,6 +74,57 @@ impl Session {
             ledger.keep(&self.lab, number, machine)?;
         }
         Ok(fork_name(number))
+    }
+
+    /// Takes a number for a fork that what is about to be done leaves behind, so that it has one whatever happens.
+    ///
+    /// # Errors
+    /// It can't be written down.
+    pub(crate) fn reserve_fork(&self) -> Result<u64, Failure> {
+        let ledger = self.ledger();
+        let number = self.names().reserve();
+        let reserved = ledger.as_ref().map_or(Ok(()), |ledger| ledger.reserve(number));
+        reserved.map_err(|error| {
+            self.names().give_back(number);
+            self.failure(error, None)
+        })?;
+        Ok(number)
+    }
+
+    /// Gives a fork that there is, whether or not it can be kept now, the name of the number that was taken for it.
+    pub(crate) fn add_fork_as(&self, number: u64, machine: MachineId) -> String {
+        self.names().add_fork_as(number, machine);
+        self.unkept().forks.insert(number, machine);
+        self.keep_rest();
+        fork_name(number)
+    }
+
+    fn unkept(&self) -> MutexGuard<'_, Unkept> {
+        self.unkept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps what could not be kept when it was made. Gives the reason where that is so still.
+    pub(crate) fn keep_rest(&self) -> Option<String> {
+        if self.unkept().forks.is_empty() {
+            return None;
+        }
+        let ledger = self.ledger();
+        let mut unkept = self.unkept();
+        let Unkept { forks, reason } = &mut *unkept;
+        forks.retain(|number, machine| {
+            let kept = ledger.as_ref().map_or(Ok(()), |ledger| ledger.keep(&self.lab, *number, *machine));
+            match kept {
+                // One that is no more needs not be kept.
+                Ok(()) | Err(LabError::UnknownMachine(_)) => false,
+                Err(error) => {
+                    tracing::error!(%error, "a fork is not kept");
+                    *reason = error.to_string();
+                    true
+                }
+            }
+        });
+        let names: Vec<String> = forks.keys().map(|number| fork_name(*number)).collect();
+        (!names.is_empty()).then(|| format!("{}: lost if the server ends now: {reason}", names.join(", ")))
     }
 
     /// Deletes a fork.
@@ -98,16 +159,35 @@ impl Session {
     /// Takes over from a server before this one: its main machine, and its forks, which sleep.
     ///
     /// # Errors
-    /// The ledger is in use, or can't be read or written.
-    pub(crate) fn take_over(&mut self, resumed: &Resumed) -> Result<(), LabError> {
+    /// The ledger is in use, or can't be read or written; the game is none to go on with fairly.
+    pub(crate) fn take_over(&mut self, resumed: &Resumed) -> Result<(), ServeError> {
         let main = resumed.snapshot.machine;
-        let reopened = self.lab.reopen_ledger(main, &resumed.journal)?;
-        self.names().set_main(main);
-        self.names().restore(reopened.last, &reopened.forks);
         let mut note = resumed_note(resumed);
         if self.fair.is_some() {
             note.remove("journal");
         }
+        if resumed.is_new {
+            self.check_fair_start(resumed)?;
+            self.set_main(main, None)?;
+        } else {
+            let reopened = self.lab.reopen_ledger(main, &resumed.journal)?;
+            self.check_ledger(resumed, &reopened, &mut note)?;
+            self.names().set_main(main);
+            self.names().restore(reopened.last, &reopened.forks);
+            *self.ledger() = Some(reopened.ledger);
+            breakpoints::restore(self);
+        }
+        self.resumed = Some(Value::Object(note));
+        Ok(())
+    }
+
+    /// Tells what is wrong with a ledger, and what it says of fairness.
+    fn check_ledger(
+        &self,
+        resumed: &Resumed,
+        reopened: &Reopened,
+        note: &mut Map<String, Value>,
+    ) -> Result<(), ServeError> {
         note.insert("forks".to_owned(), json!(reopened.forks.len()));
         if !reopened.lost.is_empty() {
             note.insert("forks_lost".to_owned(), lost_note(&reopened.lost));
@@ -115,13 +195,23 @@ impl Session {
         if reopened.torn_bytes > 0 {
             note.insert("ledger_torn_bytes".to_owned(), json!(reopened.torn_bytes));
         }
-        if let Some((line, reason)) = &reopened.damage {
-            note.insert("ledger_damage".to_owned(), json!(format!("line {line}: {reason}")));
+        if let Some(damage) = &reopened.damage {
+            let ledger = reopened.ledger.path();
+            let next = fork_name(reopened.last + 1);
+            let aside = reopened.aside.as_ref().map(|path| path.display().to_string());
+            tracing::warn!(
+                ledger = %ledger.display(), damage, kept_as = aside,
+                "the ledger is not as it was written: forks and breakpoints may be lost; fork ids go on from {next}"
+            );
+            note.insert("ledger_damage".to_owned(), json!(damage));
+            note.insert("fork_ids_from".to_owned(), json!(next));
+            if self.fair.is_none() {
+                note.insert("ledger_kept_as".to_owned(), json!(aside));
+            }
         }
-        *self.ledger() = Some(reopened.ledger);
-        self.resumed = Some(Value::Object(note));
-        self.seal_again(&resumed.snapshot.power_on);
-        breakpoints::restore(self);
+        if let Some(told) = self.resume_fairness(resumed, reopened)? {
+            note.insert("fair".to_owned(), json!(told));
+        }
         Ok(())
     }
 
@@ -141,7 +231,7 @@ impl Session {
         if asleep > 0 {
             note.insert("asleep".to_owned(), json!(asleep));
         }
-        if let Some(reason) = self.not_kept.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+        if let Some(reason) = self.keep_rest() {
             note.insert("not_kept".to_owned(), json!(reason));
         }
         if note.is_empty() { Value::Null } else { Value::Object(note) }

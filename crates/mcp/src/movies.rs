@@ -168,7 +168,7 @@ impl ToolArguments for MovieOpen {
         }
         let Recorded { bytes, origin, .. } = recorded(session, self.name, self.source)?;
         let control = call.control(Urgency::Interactive);
-        let opens = || session.lab.open_movie(&bytes, session.movies.is_some(), &control);
+        let opens = || session.lab.open_movie(&bytes, session.journalled(), &control);
         let succession = succeed(session, call, Heir::OfNone, opens).map_err(|mut failure| {
             if failure.code == Code::InvalidArgument {
                 failure.details.entry("field").or_insert(json!(origin.0));

@@ -35,11 +35,29 @@ impl Names {
         self.former.contains(&machine)
     }
 
+    /// Takes a number for a fork that there is not yet.
+    pub(crate) fn reserve(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    /// Gives back a number that no fork got and nobody came to know, where it is the last.
+    pub(crate) fn give_back(&mut self, number: u64) {
+        if self.last == number {
+            self.last -= 1;
+        }
+    }
+
     /// Gives a fork its number, of which its name is made.
     pub(crate) fn add_fork(&mut self, machine: MachineId) -> u64 {
-        self.last += 1;
-        self.forks.insert(self.last, machine);
-        self.last
+        let number = self.reserve();
+        self.add_fork_as(number, machine);
+        number
+    }
+
+    /// Gives a fork a number that was taken for it.
+    pub(crate) fn add_fork_as(&mut self, number: u64, machine: MachineId) {
+        self.forks.insert(number, machine);
     }
 
     /// Takes in the forks of a server that was here before. Numbers up to `last` are not given again.

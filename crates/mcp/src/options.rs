@@ -96,6 +96,17 @@ pub enum ServeError {
     /// The lab could not be set up, or the game to begin with could not be made.
     #[error(transparent)]
     Lab(#[from] LabError),
+    /// The game can't be gone on with fairly.
+    #[error(
+        "{}: --fair can't go on with this game: {reason}. Leave --fair out to go on with it, or leave --resume out (or give \
+         --movies another directory) to begin a fair game", journal.display()
+    )]
+    NotFair {
+        /// Its journal.
+        journal: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The directory to export to can't be made.
     #[error("{}: {reason}", path.display())]
     OutDir {

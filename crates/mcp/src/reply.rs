@@ -142,7 +142,11 @@ pub(crate) const REPORT: &[Field] = &[
 pub(crate) const RUNNING: &[Field] = &[
     ("running", Kind::Flag, "The work goes on; observe with this operation gives its result."),
     ("operation", Kind::Text, ""),
+    NOT_KEPT,
 ];
+
+/// What a call tells beside its result while there are forks that a restart would lose.
+pub(crate) const NOT_KEPT: Field = ("not_kept", Kind::Text, "Forks that could not be written down, and why.");
 
 /// How many messages an answer holds that didn't ask for any.
 const MESSAGES_MAX: usize = 60;

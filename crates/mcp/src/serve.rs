@@ -71,8 +71,8 @@ fn set_up(options: McpOptions) -> Result<Session, ServeError> {
     if let Some(record) = power_on
         && session.names().main().is_none()
     {
-        let started = session.lab.new_game(record, session.movies.is_some())?;
-        session.set_main(started.machine);
+        let started = session.lab.new_game(record, session.journalled())?;
+        session.set_main(started.machine, None)?;
     }
     Ok(session)
 }
@@ -86,7 +86,7 @@ fn resume_game(session: &mut Session, from: &ResumeFrom) -> Result<(), ServeErro
     match session.lab.resume(from, &Control::default()) {
         Ok(resumed) => {
             tracing::info!(journal = %resumed.journal.display(), inputs = resumed.inputs, "resumed");
-            Ok(session.take_over(&resumed)?)
+            session.take_over(&resumed)
         }
         // A client's configuration may always say `latest`, also before there is a game.
         Err(LabError::NoJournal(path)) if *from == ResumeFrom::Latest => {

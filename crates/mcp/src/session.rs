@@ -11,6 +11,7 @@ use wire::{Frame, PowerOn};
 use crate::breakpoints::Breakpoints;
 use crate::failure::{Code, Failure};
 use crate::fair::Fair;
+use crate::keeping::Unkept;
 use crate::layers::{Layer, Want};
 use crate::names::{MAIN, Names};
 use crate::operations::Operations;
@@ -43,8 +44,8 @@ pub(crate) struct Session {
     pub(crate) defaults: Option<PowerOn>,
     /// The file that the forks are kept in.
     pub(crate) ledger: Mutex<Option<Ledger>>,
-    /// Why forks are not kept, where they should be.
-    pub(crate) not_kept: Mutex<Option<String>>,
+    /// Forks that are yet to be kept.
+    pub(crate) unkept: Mutex<Unkept>,
     names: Mutex<Names>,
     breakpoints: Mutex<Breakpoints>,
     tried: Mutex<TriedCalls>,
@@ -74,7 +75,7 @@ impl Session {
             fair: None,
             defaults: None,
             ledger: Mutex::default(),
-            not_kept: Mutex::default(),
+            unkept: Mutex::default(),
             names: Mutex::default(),
             breakpoints: Mutex::default(),
             tried: Mutex::default(),

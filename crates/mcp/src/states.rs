@@ -1,4 +1,4 @@
-use lab::{STATE_FILE_BYTES_MAX, StateFile, Urgency};
+use lab::{Journalled, STATE_FILE_BYTES_MAX, StateFile, Urgency};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -124,12 +124,12 @@ impl ToolArguments for StateLoad {
         let control = call.control(Urgency::Bulk);
         let load = |journalled| session.lab.load_state(&bytes, journalled, &control);
         let (snapshot, old_tip) = if into_main {
-            let journalled = session.movies.is_some();
+            let journalled = session.journalled();
             let succession =
                 succeed(session, call, heir.unwrap_or(Heir::OfNone), || load(journalled)).map_err(of_file)?;
             (succession.snapshot, succession.old_tip)
         } else {
-            let snapshot = load(false).map_err(|error| of_file(session.failure(error, None)))?;
+            let snapshot = load(Journalled::No).map_err(|error| of_file(session.failure(error, None)))?;
             session.add_fork(snapshot.machine)?;
             (snapshot, None)
         };

@@ -11,7 +11,7 @@ use wire::{Batch, KEYS_MAX};
 
 use crate::out::outln;
 use crate::outcome::{Outcome, Usage};
-use crate::setup::{Setup, write_new};
+use crate::setup::{Setup, open_file, write_new};
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum NleCommand {
@@ -60,6 +60,12 @@ fn compare(setup: &Setup, options: &CompareOptions) -> anyhow::Result<Outcome> {
     let mut machine = Machine::open(rom::built_in())?;
     let mut outcome = Outcome::Good;
     for file in &options.files {
+        // Refuses what is no regular file, which might be waited for.
+        if let Err(error) = open_file(file) {
+            eprintln!("nethack-lab: {error}");
+            outcome = Outcome::Usage;
+            continue;
+        }
         match nle::compare(file, &mut machine, &mut |_| {}) {
             Ok(report) => match report.difference {
                 None => outln!("{}: all {} steps agree", file.display(), report.agreed),
@@ -109,5 +115,6 @@ fn import(setup: &Setup, options: &ImportOptions) -> anyhow::Result<Outcome> {
 }
 
 fn read(file: &Path) -> anyhow::Result<Import> {
+    open_file(file)?;
     nle::import(file).map_err(|error| Usage(format!("{}: {error}", file.display())).into())
 }

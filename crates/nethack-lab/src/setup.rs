@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use lab::{Lab, LabOptions};
-use rom::Rom;
+use rom::{ROM_BYTES_MAX, Rom};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
 use crate::outcome::Usage;
@@ -35,7 +35,10 @@ impl Setup {
 
     /// The foreign ROM, checked, or `None` for the built-in one.
     pub(crate) fn foreign_rom(&self) -> anyhow::Result<Option<Rom>> {
-        let read = |path: &PathBuf| Rom::from_file(path).map_err(|error| refused(path, &error));
+        let read = |path: &PathBuf| {
+            let bytes = read_file(path, ROM_BYTES_MAX).map_err(|error| Usage(format!("--rom {error}")))?;
+            Rom::parse(bytes).map_err(|error| refused(path, &error))
+        };
         self.rom.as_ref().map(read).transpose()
     }
 
@@ -61,7 +64,7 @@ fn refused(path: &Path, error: &rom::RomError) -> anyhow::Error {
 
 /// Reads a movie's file.
 pub(crate) fn read_movie(path: &Path) -> anyhow::Result<Vec<u8>> {
-    read_file(path, MOVIE_BYTES_MAX)
+    read_at_most(open_file(path)?, path, MOVIE_BYTES_MAX)
 }
 
 /// Opens a file to be read whole. What is none (a directory, a pipe that nobody may ever write to) is refused.
@@ -85,11 +88,21 @@ pub(crate) fn is_same_name(a: &Path, b: &Path) -> bool {
     place(a) == place(b)
 }
 
-/// Reads a file, of which whoever parses it refuses more than `bytes_max` bytes.
+/// Reads a file of at most `bytes_max` bytes.
 pub(crate) fn read_file(path: &Path, bytes_max: u64) -> anyhow::Result<Vec<u8>> {
+    let file = open_file(path)?;
+    // Before anything of it is read.
+    match file.metadata()?.len() {
+        bytes if bytes > bytes_max => {
+            Err(Usage(format!("{}: {bytes} bytes, and at most {bytes_max} are read", path.display())).into())
+        }
+        _ => read_at_most(file, path, bytes_max),
+    }
+}
+
+fn read_at_most(file: File, path: &Path, bytes_max: u64) -> anyhow::Result<Vec<u8>> {
     use std::io::Read;
     let wrong = |error: std::io::Error| Usage(format!("{}: {error}", path.display()));
-    let file = open_file(path)?;
     let mut bytes = Vec::new();
     // One byte over the limit is enough for the reader to refuse it.
     file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes).map_err(wrong)?;

@@ -6,7 +6,8 @@ use wire::{Edit, Seed};
 
 use super::{fill_disk, look, power_on, run, text, toy};
 use crate::{
-    AdoptMode, Boundary, Control, Difference, Lab, LabError, Luck, MachineId, ResumeFrom, Snapshot, TreeMode, Verdict,
+    AdoptMode, Boundary, Control, Difference, Lab, LabError, LedgerStart, Luck, MachineId, ResumeFrom, Snapshot,
+    TreeMode, Verdict,
 };
 
 const OTHER: Luck = Luck::Reseed { core: Seed(77), display: Seed(78) };
@@ -259,7 +260,7 @@ fn ledgers_carry_the_edits_of_forks() {
     let folder = tempfile::tempdir().unwrap();
     let lab = allowing(Some(folder.path()), 512);
     let game = lab.new_game(power_on(5), true).unwrap().machine;
-    let ledger = lab.begin_ledger(game, 0, &[], None).unwrap().unwrap();
+    let ledger = lab.begin_ledger(game, &LedgerStart::default()).unwrap().unwrap();
     run(&lab, game, &text(1, 30));
     let fork = lab.fork(game, Some(Boundary(12)), Luck::Same, 1).unwrap().remove(0).machine;
     ledger.keep(&lab, 1, fork).unwrap();
@@ -273,7 +274,9 @@ fn ledgers_carry_the_edits_of_forks() {
         lab.reopen_ledger(resumed.snapshot.machine, &resumed.journal)
     };
     let strict = toy::lab(Some(folder.path()), |_| ()).0;
-    assert_eq!(reopen(&strict).unwrap_err(), LabError::HoldsEdits(3));
+    let refused = reopen(&strict).unwrap_err();
+    assert_eq!(refused.cause(), &LabError::HoldsEdits(3));
+    assert!(refused.to_string().contains(".ledger"), "{refused}");
     drop(strict);
     let lab = allowing(Some(folder.path()), 512);
     let forks = reopen(&lab).unwrap().forks;

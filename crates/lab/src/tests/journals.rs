@@ -6,7 +6,9 @@ use movie::Finish;
 use wire::{Key, Seed};
 
 use super::{fill_disk, keys, look, power_on, run, text, toy};
-use crate::{AdoptMode, Boundary, Control, LabError, Lifecycle, Luck, ResumeFrom, Revision, Stop, Verdict};
+use crate::{
+    AdoptMode, Boundary, Control, LabError, LedgerStart, Lifecycle, Luck, ResumeFrom, Revision, Stop, Verdict,
+};
 
 /// Plays a game with lost keys, forks and adoptions in its journal; gives the journal's bytes.
 fn eventful(folder: &Path) -> Vec<u8> {
@@ -292,6 +294,8 @@ fn an_exported_movie_goes_on_in_a_new_journal() {
         (end.frame, resumed.snapshot.journal.as_ref())
     );
     assert!(resumed.journal.file_name().unwrap().to_str().unwrap().starts_with("0001-g"));
+    assert!(resumed.is_new && !resumed.journal.exists(), "nobody finds it before its ledger is there");
+    lab.begin_ledger(resumed.snapshot.machine, &LedgerStart::default()).unwrap().unwrap();
     run(&lab, resumed.snapshot.machine, "de");
     assert_eq!(std::fs::read(&export).unwrap(), bytes);
     let report = lab.verify(&std::fs::read(resumed.journal).unwrap(), None, &Control::default()).unwrap();

@@ -4,7 +4,9 @@ use movie::{LedgerRecord, LedgerWriter};
 use wire::{Key, Seed};
 
 use super::{keys, look, power_on, run, text, toy};
-use crate::{AdoptMode, Boundary, Control, Lab, LabError, Ledger, Luck, MachineId, Reopened, ResumeFrom, Snapshot};
+use crate::{
+    AdoptMode, Boundary, Control, Lab, LabError, Ledger, LedgerStart, Luck, MachineId, Reopened, ResumeFrom, Snapshot,
+};
 
 const LUCK: Luck = Luck::Reseed { core: Seed(5), display: Seed(6) };
 
@@ -12,7 +14,7 @@ const LUCK: Luck = Luck::Reseed { core: Seed(5), display: Seed(6) };
 fn begin(folder: &Path) -> (Lab, Snapshot, Ledger) {
     let (lab, _) = toy::lab(Some(folder), |options| options.limits.chunk_keys = 16);
     let game = lab.new_game(power_on(1), true).unwrap();
-    let ledger = lab.begin_ledger(game.machine, 0, &[], None).unwrap().unwrap();
+    let ledger = lab.begin_ledger(game.machine, &LedgerStart::default()).unwrap().unwrap();
     (lab, game, ledger)
 }
 
@@ -124,7 +126,10 @@ fn a_ledger_cut_anywhere_brings_back_what_was_whole() {
     for cut in (0..=bytes.len()).step_by(97).chain([header, bytes.len()]) {
         std::fs::write(&file, &bytes[..cut]).unwrap();
         let (lab, _, reopened) = reopen(folder.path());
-        assert!(reopened.damage.is_none() && reopened.lost.is_empty(), "cut at {cut}: {reopened:?}");
+        // Without its first line it is no ledger.
+        assert_eq!(reopened.damage.is_some(), cut < header, "cut at {cut}: {reopened:?}");
+        assert_eq!(reopened.last > 1 << 40, cut < header, "cut at {cut}: {reopened:?}");
+        assert!(reopened.lost.is_empty(), "cut at {cut}: {reopened:?}");
         let whole = bytes[..cut].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         assert_eq!(reopened.torn_bytes, (cut - whole) as u64, "cut at {cut}");
         most = most.max(reopened.forks.len());
@@ -144,6 +149,8 @@ fn a_changed_line_ends_what_is_taken() {
     }
     let file = ledger_file(folder.path());
     let bytes = std::fs::read(&file).unwrap();
+    // As many as may be beside it by now.
+    let mut aside: Vec<PathBuf> = Vec::new();
     for at in (0..bytes.len()).step_by(131) {
         let mut other = bytes.clone();
         other[at] ^= 1;
@@ -151,9 +158,91 @@ fn a_changed_line_ends_what_is_taken() {
         let (lab, _, reopened) = reopen(folder.path());
         assert!(reopened.damage.is_some() || reopened.torn_bytes > 0, "changed at {at}");
         assert!(reopened.forks.iter().all(|(_, fork)| lab.wake(*fork, &Control::default()).is_ok()), "at {at}");
-        assert_eq!(std::fs::read(file.with_extension("ledger.damaged")).unwrap().len(), bytes.len());
-        std::fs::remove_file(file.with_extension("ledger.damaged")).unwrap();
+        assert_eq!(reopened.damage.is_some(), reopened.last > 1 << 40, "changed at {at}: {reopened:?}");
+        if reopened.damage.is_some() {
+            let kept = reopened.aside.unwrap();
+            assert!(!aside.contains(&kept), "a file that was kept aside stays");
+            assert_eq!(std::fs::read(&kept).unwrap(), other);
+            aside.push(kept);
+        }
     }
+}
+
+#[test]
+fn numbers_go_on_beyond_all_where_the_last_is_not_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = {
+        let (lab, game, ledger) = begin(folder.path());
+        (1..=40).for_each(|number| {
+            ledger.keep(&lab, number, fork(&lab, game.machine, None, Luck::Same)).unwrap();
+        });
+        std::fs::read(ledger.path()).unwrap()
+    };
+    let file = ledger_file(folder.path());
+    let mut last = 40;
+    let ruined: [&dyn Fn(); 4] = [
+        &|| std::fs::remove_file(&file).unwrap(),
+        &|| std::fs::write(&file, "").unwrap(),
+        &|| std::fs::write(&file, vec![0; 5_000]).unwrap(),
+        &|| std::fs::write(&file, [&first[..first.len() / 2], b"\n"].concat()).unwrap(),
+    ];
+    for (number, ruin) in ruined.iter().enumerate() {
+        ruin();
+        let there = std::fs::read(&file).ok();
+        let (lab, main, reopened) = reopen(folder.path());
+        assert!(reopened.damage.is_some() && reopened.last > last, "ruin {number}: {reopened:?}");
+        assert_eq!(reopened.aside.map(|aside| std::fs::read(aside).unwrap()), there, "ruin {number}");
+        last = reopened.last + 1;
+        reopened.ledger.keep(&lab, last, fork(&lab, main.machine, None, Luck::Same)).unwrap();
+        drop((lab, reopened.ledger));
+        // What is written again is whole.
+        let (_, _, reopened) = reopen(folder.path());
+        assert_eq!((reopened.damage, reopened.last), (None, last), "ruin {number}");
+    }
+}
+
+#[test]
+fn what_is_no_file_is_neither_waited_for_nor_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, game, _) = begin(folder.path());
+    let (journal, ledger) = (game.journal.unwrap(), ledger_file(folder.path()));
+    let pipe = |path: &Path| {
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    let device = |path: &Path| std::os::unix::fs::symlink("/dev/zero", path).unwrap();
+    let nowhere = |path: &Path| std::os::unix::fs::symlink("nowhere", path).unwrap();
+    let itself = |path: &Path| std::os::unix::fs::symlink(path.file_name().unwrap(), path).unwrap();
+    let directory = |path: &Path| std::fs::create_dir(path).unwrap();
+    let sparse = |path: &Path| std::fs::File::create(path).unwrap().set_len(100 << 30).unwrap();
+    let kinds: [(&str, &dyn Fn(&Path)); 6] = [
+        ("pipe", &pipe),
+        ("device", &device),
+        ("link to nowhere", &nowhere),
+        ("link to itself", &itself),
+        ("directory", &directory),
+        ("sparse file", &sparse),
+    ];
+    for (what, make) in kinds {
+        for file in [&journal, &ledger] {
+            let real = file.with_extension("real");
+            std::fs::rename(file, &real).unwrap();
+            make(file);
+            let (lab, _) = toy::lab(Some(folder.path()), |_| {});
+            let resumed = lab.resume(&ResumeFrom::Latest, &Control::default());
+            let reopened = resumed.and_then(|resumed| {
+                lab.reopen_ledger(resumed.snapshot.machine, &resumed.journal).map(|reopened| reopened.damage)
+            });
+            let error = reopened.expect_err(what).to_string();
+            let names = file == &ledger && what == "sparse file" || error.contains(&*file.to_string_lossy());
+            assert!(names, "{what}: {error}");
+            drop(lab);
+            let gone = if what == "directory" { std::fs::remove_dir(file) } else { std::fs::remove_file(file) };
+            gone.unwrap();
+            std::fs::rename(&real, file).unwrap();
+        }
+    }
+    let (_, _, reopened) = reopen(folder.path());
+    assert_eq!(reopened.damage, None, "and nothing came of it");
 }
 
 #[test]
@@ -201,7 +290,7 @@ fn numbers_are_never_given_again_and_deletions_stay() {
         for number in 1..=3 {
             let fork = fork(&lab, game.machine, None, Luck::Same);
             ledger.keep(&lab, number, fork).unwrap();
-            assert!(ledger.keep(&lab, number, fork).is_err());
+            assert!(ledger.keep(&lab, number, fork).is_err() && ledger.reserve(number).is_err());
             if number > 1 {
                 lab.delete(fork, None).unwrap();
             }
@@ -213,9 +302,16 @@ fn numbers_are_never_given_again_and_deletions_stay() {
     lab.delete(reopened.forks[0].1, None).unwrap();
     let fork = fork(&lab, main.machine, None, Luck::Same);
     assert!(reopened.ledger.keep(&lab, 3, fork).is_err());
+    // A number that was taken is nobody else's, whether or not it comes to be used.
+    reopened.ledger.reserve(4).unwrap();
+    reopened.ledger.reserve(5).unwrap();
+    reopened.ledger.keep(&lab, 6, fork).unwrap();
+    reopened.ledger.keep(&lab, 4, self::fork(&lab, main.machine, None, Luck::Same)).unwrap();
+    assert!(reopened.ledger.keep(&lab, 4, fork).is_err());
     drop((lab, reopened));
     let (_, _, reopened) = reopen(folder.path());
-    assert_eq!((reopened.last, reopened.forks.len()), (3, 0));
+    let numbers: Vec<u64> = reopened.forks.iter().map(|(number, _)| *number).collect();
+    assert_eq!((reopened.last, numbers), (6, vec![4, 6]));
 }
 
 #[test]
@@ -226,7 +322,8 @@ fn forks_of_an_old_game_go_on_beside_the_new_one() {
         let forks = eventful(&lab, game.machine, &ledger);
         ledger.note("n", "kept").unwrap();
         let next = lab.new_game(power_on(2), true).unwrap();
-        let kept = lab.begin_ledger(next.machine, forks.len() as u64, &forks, Some(&ledger)).unwrap().unwrap();
+        let start = LedgerStart { last: forks.len() as u64, kept: &forks, old: Some(&ledger), notes: &[] };
+        let kept = lab.begin_ledger(next.machine, &start).unwrap().unwrap();
         lab.close(game.machine, None).unwrap();
         lab.delete(game.machine, None).unwrap();
         run(&lab, forks[0].1, "abc");
@@ -250,7 +347,8 @@ fn forks_of_an_old_game_go_on_beside_the_new_one() {
     drop((lab, reopened));
     let (lab, main, reopened) = reopen(folder.path());
     let next = lab.new_game(power_on(3), true).unwrap();
-    let ledger = lab.begin_ledger(next.machine, reopened.last, &reopened.forks, Some(&reopened.ledger)).unwrap();
+    let start = LedgerStart { last: reopened.last, kept: &reopened.forks, old: Some(&reopened.ledger), notes: &[] };
+    let ledger = lab.begin_ledger(next.machine, &start).unwrap();
     run(&lab, reopened.forks[0].1, "q");
     lab.close(main.machine, None).unwrap();
     drop((lab, reopened, ledger));

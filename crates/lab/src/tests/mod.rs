@@ -5,6 +5,7 @@ mod adoption;
 mod edits;
 mod forks;
 mod guards;
+mod handovers;
 mod journals;
 mod ledgers;
 mod lines;

@@ -19,7 +19,7 @@ fn the_old_journal_is_closed_and_a_new_one_begun() {
     let old = lab.new_game(power_on(1), true).unwrap();
     let fork = lab.fork(old.machine, None, Luck::Same, 1).unwrap().remove(0);
     let before = run(&lab, old.machine, &text(1, 30)).snapshot;
-    let replaced = lab.replace(old.machine, Some(before.revision), true, || lab.new_game(power_on(2), true)).unwrap();
+    let replaced = lab.replace(old.machine, Some(before.revision), true, |_| lab.new_game(power_on(2), true)).unwrap();
     assert_eq!((replaced.snapshot.boundary.0, replaced.unended), (0, None));
     assert_eq!(lab.snapshot(old.machine).unwrap_err(), LabError::UnknownMachine(old.machine));
     // What was forked before stays, and so does the tip, which still plays in its own game.
@@ -44,7 +44,7 @@ fn what_fails_or_comes_late_changes_nothing() {
     let before = run(&lab, old.machine, "abc").snapshot;
     let journal = std::fs::read(before.journal.clone().unwrap()).unwrap();
     let replace = |expected, keep_tip| {
-        lab.replace(old.machine, Some(expected), keep_tip, || Err(LabError::Cancelled)).unwrap_err()
+        lab.replace(old.machine, Some(expected), keep_tip, |_| Err(LabError::Cancelled)).unwrap_err()
     };
     assert_eq!(replace(before.revision, false), LabError::Cancelled);
     assert!(matches!(replace(before.revision, true), LabError::LimitExceeded { .. }));
@@ -57,7 +57,7 @@ fn what_fails_or_comes_late_changes_nothing() {
     let over = run(&lab, old.machine, "Q").snapshot;
     std::thread::scope(|scope| {
         let mut late = None;
-        let replaced = lab.replace(old.machine, Some(over.revision), false, || {
+        let replaced = lab.replace(old.machine, Some(over.revision), false, |_| {
             late = Some(scope.spawn(|| lab.run(old.machine, over.revision, &keys("a"), &Control::default())));
             while lab.snapshot(old.machine).unwrap().queued == 0 {
                 std::thread::yield_now();
@@ -77,7 +77,7 @@ fn a_last_line_that_can_not_be_written_keeps_nobody() {
     let old = lab.new_game(power_on(1), true).unwrap();
     run(&lab, old.machine, &text(1, 30));
     fill_disk(&lab, old.machine, true);
-    let replaced = lab.replace(old.machine, None, false, || lab.new_game(power_on(2), false)).unwrap();
+    let replaced = lab.replace(old.machine, None, false, |_| lab.new_game(power_on(2), false)).unwrap();
     assert!(matches!(replaced.unended, Some(LabError::Journal { .. })), "{:?}", replaced.unended);
     assert_eq!(lab.machines().len(), 1);
     let recording = movie::read(&std::fs::read(old.journal.unwrap()).unwrap()).unwrap();
