@@ -231,6 +231,34 @@ def restarts(folder, end):
         digest(server)
 
 
+def forks_with_edits_come_back():
+    """Main holds no edit, a fork does: without the flag nothing is gone on with and nothing is lost."""
+    with scratch() as movies:
+        with Operator(PROGRAM, "--allow-debug", "--movies", movies) as server:
+            server.begin()
+            server.call("new_game", seed=SEED, role="valkyrie", race="human")
+            fork = server.call("fork_create")["forks"][0]
+            edited = server.call("debug_edit", machine=fork["id"], revision=fork["revision"], set={"luck": 3})
+            ran = server.call("fork_run", fork=fork["id"], revision=edited["revision"], text="2s", on_more="dismiss")
+            check("a fork is edited and goes on", ran.get("sent") == 2, ran)
+            server.process.kill()
+            server.process.wait()
+        files = lambda: {name: open(os.path.join(movies, name), "rb").read() for name in sorted(os.listdir(movies))}
+        before = files()
+        for _ in range(2):
+            ended = subprocess.run([PROGRAM, "mcp", "--movies", movies, "--resume", "latest"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+            check("no going on without the flag", ended.returncode not in (0, -9) and ended.stdout == b"", ended)
+            check("which names the file and the flag", b".ledger" in ended.stderr and b"--allow-debug" in ended.stderr, ended.stderr)
+            check("and loses nothing", files() == before)
+        with Operator(PROGRAM, "--allow-debug", "--movies", movies, "--resume", "latest") as server:
+            server.begin()
+            back = server.call("observe", machine=fork["id"])
+            check("with it the fork is as it was", (back.get("boundary"), back.get("screen")) == (ran["boundary"], ran["screen"]), back)
+            check("edits and all", server.call("debug_read", machine=fork["id"], what="hero")["hero"]["luck"] == 3)
+            movie = server.call("movie_verify", source=fork["id"])
+            check("its movie verifies", movie["verdict"] == "exact", movie)
+
+
 def own_debug_mode():
     with Operator(PROGRAM, "--allow-debug", "--seed", SEED) as server:
         server.begin()
@@ -266,7 +294,7 @@ def all_of_it():
         restarts(folder, end)
 
 
-for part in (off_by_default, own_debug_mode, all_of_it):
+for part in (off_by_default, own_debug_mode, forks_with_edits_come_back, all_of_it):
     try:
         part()
     except Exception:

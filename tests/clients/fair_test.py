@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import resource
 import subprocess
 import sys
 import traceback
@@ -132,6 +133,112 @@ def a_fair_game():
             check("revealed in its turn", revealed(fair)["core_seed"] == own[0], fair)
 
 
+def refused_to_resume(what, movies, reason, *more, resume="latest"):
+    ended = subprocess.run([PROGRAM, "mcp", "--movies", movies, "--fair", "--resume", resume, *more], stdin=subprocess.DEVNULL, capture_output=True, timeout=30)
+    told = ended.stderr.decode()
+    check(f"{what} is not gone on with", ended.returncode not in (0, -9) and ended.stdout == b"", ended)
+    check(f"{what}: what is wrong, and what would be right", reason in told and "Leave --fair out" in told, told)
+
+
+def begun(movies, *options):
+    """A game that was killed; its info."""
+    with Server(PROGRAM, "--movies", movies, *options) as server:
+        server.initialize()
+        game = server.call("new_game")
+        server.call("run", revision=game["revision"], text="ss", on_more="dismiss")
+        info = server.call("info")
+        server.process.kill()
+        server.process.wait()
+    return info
+
+
+def what_was_not_fair_is_not_shown_as_fair():
+    with scratch() as movies:
+        begun(movies)
+        refused_to_resume("a game without --fair", movies, "not begun with --fair")
+        check("no file comes of it", sorted(name.split(".", 1)[1] for name in os.listdir(movies)) == ["ledger", "movie"], os.listdir(movies))
+    for what in ("missing", "empty", "cut"):
+        with scratch() as movies:
+            begun(movies, "--fair")
+            ledger = journals(movies)[0].replace(".movie", ".ledger")
+            if what == "missing":
+                os.remove(ledger)
+            else:
+                os.truncate(ledger, 0 if what == "empty" else 700)
+            with open(journals(movies)[0], "rb") as file:
+                journal = file.read()
+            damaged = what != "cut"
+            refused_to_resume(f"a ledger that is {what}", movies, "damaged or gone" if damaged else "commitment")
+            # Whether or not the ledger was written anew meanwhile.
+            refused_to_resume(f"a ledger that was {what}", movies, "commitment")
+            with open(journals(movies)[0], "rb") as file:
+                check("the journal is as it was", file.read() == journal)
+    with scratch() as movies:
+        commitment = begun(movies, "--fair")["fair"]["commitment"]
+        with Server(PROGRAM, "--movies", movies, "--fair", "--resume", "latest") as server:
+            server.initialize()
+            check("a fair game goes on", server.call("info")["fair"] == {"commitment": commitment})
+            server.process.kill()
+            server.process.wait()
+        for round in range(2):
+            with Server(PROGRAM, "--movies", movies, "--resume", "latest") as server:
+                server.initialize()
+                info = server.call("info")
+                check(f"round {round}: it is said that it is fair no more", "fair no more" in info["resumed"].get("fair", ""), info)
+                check(f"round {round}: nor is it shown so", "fair" not in info, info)
+                check("on stderr too", b"fair no more" in server.errors, server.errors)
+                server.process.kill()
+                server.process.wait()
+            refused_to_resume("a fair game that was resumed without --fair", movies, "a server without --fair")
+        with Server(PROGRAM, "--movies", movies, "--resume", "latest") as server:
+            server.initialize()
+            server.call("quit_game")
+            server.call("new_game")
+            server.process.kill()
+            server.process.wait()
+        refused_to_resume("the game after it", movies, "not begun with --fair")
+        # Named, a game that was closed goes on in a new journal: whoever did so knows its seeds.
+        first = os.path.basename(journals(movies)[0])
+        refused_to_resume("a movie", movies, "a movie", resume=os.path.join(movies, first))
+        check("no journal comes of it", len(journals(movies)) == 2, os.listdir(movies))
+    # A ledger that says fair beside a journal that says otherwise.
+    with scratch() as movies:
+        begun(movies, "--fair")
+        ledger = journals(movies)[0].replace(".movie", ".ledger")
+        with open(ledger, "rb") as file:
+            fair = file.read()
+        with Server(PROGRAM, "--movies", movies, "--resume", "latest") as server:
+            server.initialize()
+            look = server.call("observe")
+            sought = server.call("seek", revision=look["revision"], boundary=0)
+            server.call("run", revision=sought["revision"], text="s", on_more="dismiss")
+            server.process.kill()
+            server.process.wait()
+        with open(ledger, "wb") as file:
+            file.write(fair)
+        refused_to_resume("a game that went back", movies, "gone back")
+
+
+def a_full_disk_reveals_nothing():
+    with scratch() as movies:
+        with Server(PROGRAM, "--movies", movies, "--fair") as server:
+            server.initialize()
+            server.call("new_game")
+            fill = lambda bytes_max: resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (bytes_max, resource.RLIM_INFINITY))
+            fill(64)
+            check.code("quit_game on a full disk", server.call("quit_game"), "ENGINE_FAILURE")
+            info = server.call("info")
+            check("the game goes on, and nothing is revealed", "revealed" not in info["fair"] and info["main"]["state"] == "idle", info)
+            fill(resource.RLIM_INFINITY)
+            check("with room it ends", "revealed" in server.call("quit_game")["fair"])
+            server.process.kill()
+            server.process.wait()
+        with Server(PROGRAM, "--movies", movies, "--fair", "--resume", "latest") as server:
+            server.initialize()
+            info = server.call("info")
+            check("a game that is over can be shown again", "revealed" in info["fair"] and info["main"]["state"] == "aborted", info)
+
+
 def a_death_reveals():
     with Server(PROGRAM, "--fair", "--seed", "7") as server:
         server.initialize()
@@ -194,7 +301,7 @@ def print_config():
     check("an unknown client", wrong.returncode == 2 and wrong.stdout == b"", wrong)
 
 
-for test in [a_fair_game, a_death_reveals, options, power_on_defaults, print_config]:
+for test in [a_fair_game, what_was_not_fair_is_not_shown_as_fair, a_full_disk_reveals_nothing, a_death_reveals, options, power_on_defaults, print_config]:
     try:
         test()
     except Exception:

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -178,14 +179,211 @@ def other_files():
         check("the damaged file is kept", os.path.exists(path + ".damaged"), os.listdir(movies))
         os.remove(path)
         with started(movies, resumed=True) as server:
-            check("without a ledger there is main", server.call("info")["resumed"]["forks"] == 0)
+            told = server.call("info")["resumed"]
+            check("without a ledger there is main", told["forks"] == 0 and "not there" in told["ledger_damage"], told)
             again = Server(PROGRAM, "--movies", movies, "--resume", "latest")
             check("two servers can't have one journal", again.process.wait(timeout=30) == 1, again.errors)
 
 
+def no_id_is_used_again():
+    """A ledger that is gone, empty or damaged is told, kept aside, and no id of its forks is another's."""
+    ruins = {
+        "gone": os.remove,
+        "empty": lambda path: open(path, "wb").close(),
+        "cut in its first line": lambda path: os.truncate(path, 40),
+        "zeros": lambda path: os.truncate(path, 0) or os.truncate(path, 3_000),
+        "a foreign line": lambda path: open(path, "ab").write(b"{}\n"),
+    }
+    with scratch() as movies:
+        given = set()
+        with started(movies) as server:
+            server.call("new_game", seed=str(SEED))
+            given |= {fork["id"] for fork in server.call("fork_create", count=5)["forks"]}
+            kill(server)
+        path = next(os.path.join(movies, name) for name in os.listdir(movies) if name.endswith(".ledger"))
+        for what, ruin in ruins.items():
+            ruin(path)
+            aside = sum(".damaged" in name for name in os.listdir(movies))
+            with started(movies, resumed=True) as server:
+                told = server.call("info")["resumed"]
+                check(f"{what}: it is told", told.get("ledger_damage") and told.get("fork_ids_from"), told)
+                check(f"{what}: so it is on stderr", wait_until(lambda: b"not as it was written" in server.errors, 5), server.errors)
+                kept = sum(".damaged" in name for name in os.listdir(movies)) - aside
+                check(f"{what}: it is kept aside", kept == (0 if what == "gone" else 1), os.listdir(movies))
+                made = {fork["id"] for fork in server.call("fork_create", count=3)["forks"]}
+                check(f"{what}: no id is used again", not made & given and len(made) == 3, (made, given))
+                check(f"{what}: they go on from there", told["fork_ids_from"] in made, (told, made))
+                given |= made
+                kill(server)
+            with started(movies, resumed=True) as server:
+                told = server.call("info")["resumed"]
+                check(f"{what}: what is written then is whole", "ledger_damage" not in told and told["forks"] >= 3, told)
+                kill(server)
+
+
+def killed_while_a_game_begins():
+    """Whichever game is there afterwards, all forks and breakpoints are, and no id is used again."""
+    rng = random.Random(SEED)
+    for kind in ("reset", "new_game", "state_load", "movie_open"):
+        for trial in range(8):
+            with scratch() as movies, scratch() as out:
+                with started(movies, "--out-dir", out) as server:
+                    game = server.call("new_game", seed=str(SEED), role="valkyrie")
+                    played = server.call("run", revision=game["revision"], text="sss", force=True)
+                    given = {fork["id"] for fork in server.call("fork_create", count=20)["forks"]}
+                    server.call("breakpoint_add", on="hp_below", n=3)
+                    arguments = {
+                        "reset": {"revision": played["revision"], "kind": "new_seed"},
+                        "new_game": {"seed": "4"},
+                        "state_load": {"name": "a", "into": "main", "revision": played["revision"]},
+                        "movie_open": {"name": "a"},
+                    }[kind]
+                    if kind == "state_load":
+                        server.call("state_save", name="a")
+                    if kind == "movie_open":
+                        server.call("movie_export", name="a")
+                    if kind in ("new_game", "movie_open"):
+                        server.call("quit_game")
+                    journals = lambda: sum(name.endswith(".movie") for name in os.listdir(movies))
+                    server.start_call(kind, **arguments)
+                    if trial % 2:
+                        # As near to the moment as a test comes: the new journal has just got its name.
+                        wait_until(lambda: journals() > 1, 10)
+                    else:
+                        time.sleep(rng.random() * 0.02)
+                    kill(server)
+                with started(movies, resumed=True) as server:
+                    what = f"{kind}, trial {trial} of seed {SEED}"
+                    forks = {fork["id"] for fork in server.call("fork_list", limit=1024)["forks"]}
+                    check(f"{what}: all forks are there", given <= forks, (len(forks), server.call("info")["resumed"]))
+                    stops = server.call("breakpoint_list")["breakpoints"]
+                    check(f"{what}: and the breakpoint", [stop["id"] for stop in stops] == ["b1"], stops)
+                    check(f"{what}: nothing is damaged", "ledger_damage" not in server.call("info")["resumed"])
+                    new = fork_of(server)["id"]
+                    check(f"{what}: a new id", new not in given | forks, new)
+                    check(f"{what}: a fork plays", "error" not in server.call("observe", machine="f20"))
+
+
+def what_is_no_file():
+    """A server neither waits for a pipe nor reads what is too large: it says what is wrong and ends."""
+    makes = {
+        "pipe": os.mkfifo,
+        "device": lambda path: os.symlink("/dev/zero", path),
+        "directory": os.mkdir,
+        "link to itself": lambda path: os.symlink(os.path.basename(path), path),
+        "huge file": lambda path: open(path, "wb").close() or os.truncate(path, 100 << 30),
+    }
+    with scratch() as movies, scratch() as out:
+        with started(movies) as server:
+            server.call("new_game", seed=str(SEED))
+            fork_of(server)
+            kill(server)
+        files = sorted(os.path.join(movies, name) for name in os.listdir(movies))
+        for what, make in makes.items():
+            for path in files:
+                os.rename(path, path + ".real")
+                make(path)
+                began = time.monotonic()
+                ended = subprocess.run([PROGRAM, "mcp", "--movies", movies, "--resume", "latest"], stdin=subprocess.DEVNULL, capture_output=True, timeout=30)
+                named = os.path.basename(path).encode() in ended.stderr or b"ledger" in ended.stderr
+                check(f"a {what} as {path}", ended.returncode not in (0, -9) and named and ended.stdout == b"", ended)
+                check(f"a {what} is told at once", time.monotonic() - began < 10)
+                (os.rmdir if what == "directory" else os.remove)(path)
+                os.rename(path + ".real", path)
+            for ending, tool, arguments in [("state", "state_load", {}), ("movie", "movie_open", {}), ("movie", "movie_verify", {})]:
+                path = os.path.join(out, f"x.{ending}")
+                make(path)
+                with started(movies, "--out-dir", out) as server:
+                    answer = server.call(tool, name="x", **arguments)
+                    code = answer.get("error", {}).get("code")
+                    check(f"{tool} of a {what}", code in ("REFUSED_PATH", "LIMIT_EXCEEDED"), answer)
+                (os.rmdir if what == "directory" else os.remove)(path)
+            path = os.path.join(out, "x")
+            make(path)
+            for command in (["movie", "verify", path], ["--rom", path, "rom"], ["state", "load", path]):
+                ended = subprocess.run([PROGRAM, *command], stdin=subprocess.DEVNULL, capture_output=True, timeout=30)
+                check(f"{command[:2]} of a {what}", ended.returncode in (2, 3), ended)
+            (os.rmdir if what == "directory" else os.remove)(path)
+        with started(movies, resumed=True) as server:
+            check("nothing came of it", server.call("info")["resumed"]["forks"] == 1)
+
+
+def full_disks():
+    """What can't be written is told in the answer, and made good once there is room."""
+
+    def fill(server, bytes_max):
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (bytes_max, resource.RLIM_INFINITY))
+
+    with scratch() as movies:
+        with started(movies) as server:
+            game = server.call("new_game", seed=str(SEED))
+            played = server.call("run", revision=game["revision"], text="s" * 40, force=True)
+            given = [fork_of(server)["id"] for _ in range(3)]
+            sizes = {name.split(".", 1)[1]: os.path.getsize(os.path.join(movies, name)) for name in os.listdir(movies)}
+            # A game that can't be written as over is not over.
+            before = server.call("observe")
+            fill(server, 64)
+            check.code("quit_game on a full disk", server.call("quit_game"), "ENGINE_FAILURE")
+            check("the game goes on", server.call("observe") == before)
+            refused = server.call("fork_create")
+            check.code("fork_create on a full disk", refused, "ENGINE_FAILURE")
+            check.code("fork_adopt on a full disk", server.call("fork_adopt", fork="f1", revision=before["revision"]), "ENGINE_FAILURE")
+            check("nothing happened", server.call("observe") == before and server.call("fork_list")["total"] == 3)
+            check.code("reset on a full disk", server.call("reset", revision=before["revision"], kind="same"), "ENGINE_FAILURE")
+            check("nothing happened at all", server.call("observe") == before and server.call("fork_list")["total"] == 3)
+            fill(server, resource.RLIM_INFINITY)
+            # Room for the journal's lines and for the number, not for the fork that it is of.
+            run = server.call("fork_run", fork="f1", revision=server.call("observe", machine="f1")["revision"], text="s" * 9, force=True)
+            ledger = next(os.path.join(movies, name) for name in os.listdir(movies) if name.endswith(".ledger"))
+            journal = ledger.replace(".ledger", ".movie")
+            while os.path.getsize(ledger) < os.path.getsize(journal) + 20_000:
+                given.append(fork_of(server)["id"])
+            fill(server, os.path.getsize(ledger) + 120)
+            now = server.call("observe")
+            adopted = server.call("fork_adopt", fork="f1", revision=now["revision"])
+            tip = adopted.get("old_tip")
+            check("an old tip that is not kept is told", tip and tip in adopted.get("not_kept", ""), adopted)
+            told = server.call("info").get("ledger", {})
+            check("info tells it too", tip in told.get("not_kept", ""), told)
+            look = server.call("observe", machine=tip)
+            # Calls that need a new worker can't be made here: its memory is a file too.
+            for tool, arguments in [("fork_list", {"limit": 1}), ("movie_export", {"source": tip})]:
+                told = server.call(tool, **arguments)
+                check(f"{tool} says that a fork is not kept", tip in told.get("not_kept", ""), told)
+            fill(server, resource.RLIM_INFINITY)
+            again = server.call("fork_list", limit=1)
+            check("with room it is kept", "not_kept" not in again and "not_kept" not in server.call("info").get("ledger", {}), again)
+            ran = server.call("fork_run", fork=tip, revision=look["revision"], text="ss", force=True)
+            check("and goes on", ran.get("sent") == 2 and "not_kept" not in ran, ran)
+            kill(server)
+        with started(movies, resumed=True) as server:
+            back = server.call("observe", machine=tip)
+            check("and comes back", back.get("boundary") == ran["boundary"], back)
+            check("under an id of its own", fork_of(server)["id"] not in {*given, tip})
+            quit_game = server.call("quit_game")
+            check("with room a game is ended", quit_game["state"] == "aborted", quit_game)
+            kill(server)
+        # Killed while the disk is full: the id of what could not be kept is nobody else's.
+        with started(movies) as server:
+            game = server.call("new_game", seed=str(SEED))
+            fork = fork_of(server)
+            server.call("fork_run", fork=fork["id"], revision=fork["revision"], text="ss", force=True)
+            ledger = max(os.path.join(movies, name) for name in os.listdir(movies) if name.endswith(".ledger"))
+            journal = ledger.replace(".ledger", ".movie")
+            given = [fork["id"]]
+            while os.path.getsize(ledger) < os.path.getsize(journal) + 20_000:
+                given.append(fork_of(server)["id"])
+            fill(server, os.path.getsize(ledger) + 120)
+            tip = server.call("fork_adopt", fork=fork["id"], revision=game["revision"])["old_tip"]
+            kill(server)
+        with started(movies, resumed=True) as server:
+            new = fork_of(server)["id"]
+            check("an id that was told is not given again", new not in [*given, tip], (new, tip))
+
+
 def p71_a_wish_is_kept_over_a_disconnect():
     with scratch() as movies:
-        with started(movies, "--allow-debug", "--options", "playmode:debug", "--seed", str(SEED)) as server:
+        with started(movies, "--allow-debug", "--seed", str(SEED), "--options", "playmode:debug") as server:
             look = server.call("observe")
             asked = server.call("run", revision=look["revision"], keys=["CTRL_W"], on_more="dismiss")
             for _ in range(5):
@@ -195,7 +393,7 @@ def p71_a_wish_is_kept_over_a_disconnect():
             check("a wish is asked for", asked["pending"]["kind"] == "text" and "wish" in asked["pending"]["prompt"], asked["pending"])
             check("the client goes in good order", server.close() == 0, server.errors)
         time.sleep(1)
-        with started(movies, resumed=True) as server:
+        with started(movies, "--allow-debug", resumed=True) as server:
             again = server.call("observe")
             check("the prompt is intact", again["pending"] == asked["pending"] and again["screen"] == asked["screen"], again)
             given = server.call("respond", revision=again["revision"], text="3 food rations")
@@ -300,7 +498,7 @@ def p84_no_server_outlives_its_client():
 def p80_every_line_on_stdout_is_json_rpc():
     refused = subprocess.run([PROGRAM, "mcp", "--no-such-option"], stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
     check("usage goes elsewhere", refused.returncode == 2 and refused.stdout == b"" and refused.stderr, refused)
-    with Server(PROGRAM, "--allow-debug", "--options", "playmode:debug", "--seed", str(SEED), "--workers", "1") as server:
+    with Server(PROGRAM, "--allow-debug", "--seed", str(SEED), "--options", "playmode:debug", "--workers", "1") as server:
         server.initialize()
         look = server.call("observe")
         for pid in children(server.process.pid):
@@ -327,6 +525,10 @@ for test in [
     killed_at_any_moment,
     old_games_forks,
     other_files,
+    no_id_is_used_again,
+    killed_while_a_game_begins,
+    what_is_no_file,
+    full_disks,
     p71_a_wish_is_kept_over_a_disconnect,
     p60_a_client_dropped_in_each_prompt_kind,
     p84_no_server_outlives_its_client,

@@ -301,9 +301,25 @@ mod tests {
         let link = FileName::parse("link").unwrap();
         assert_eq!(read(&[Some(directory)], &link, 9).unwrap_err().code, Code::RefusedPath);
         assert_eq!(write_new(directory, b"x").unwrap_err().code, Code::FileExists);
+        let pipe = directory.join("pipe.movie");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let pipe = FileName::parse("pipe").unwrap();
+        assert_eq!(read(&[Some(directory)], &pipe, 9).unwrap_err().code, Code::RefusedPath);
+        std::fs::remove_file(directory.join("pipe.movie")).unwrap();
         let state = FileName::with_ending("one", STATE).unwrap();
         let missing = read(&[Some(directory)], &state, 9).unwrap_err();
         assert!(missing.message.ends_with("state_save makes one"), "{}", missing.message);
+        // Of what is no state only as much is read as shows that; what is too large is not begun with.
+        let sparse = File::create(directory.join("sparse.state")).unwrap();
+        let name = FileName::with_ending("sparse", STATE).unwrap();
+        for (bytes, found) in [(0, Some(0)), (5, Some(5)), (1 << 40, Some(8)), ((1 << 40) + 1, None)] {
+            sparse.set_len(bytes).unwrap();
+            let read = read(&[Some(directory)], &name, 1 << 40).map_err(|failure| failure.code);
+            assert_eq!(read.map(|bytes| bytes.len()), found.ok_or(Code::LimitExceeded), "{bytes} bytes");
+        }
+        std::fs::write(directory.join("sparse.state"), [&lab::STATE_FILE_MAGIC[..], b"and more"].concat()).unwrap();
+        assert_eq!(read(&[Some(directory)], &name, 16).unwrap().len(), 16);
+        std::fs::remove_file(directory.join("sparse.state")).unwrap();
         let left: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(left.len(), 3, "{left:?}");
         let missing = directory.join("missing");

@@ -10,7 +10,7 @@ use crate::failure::{Code, Failure};
 use crate::game::drawn_seed;
 use crate::layers::{self, Layer, Want};
 use crate::play::{Order, PLAYED, run_batch};
-use crate::reply::{self, Call, LAYERS, RUNNING, Reply, STANDING};
+use crate::reply::{self, Call, LAYERS, NOT_KEPT, RUNNING, Reply, STANDING};
 use crate::schema::{Field, Kind};
 use crate::session::Session;
 use crate::stops::StopArgument;
@@ -337,6 +337,7 @@ impl ToolArguments for ForkList {
         ("offset", Kind::Integer, ""),
         ("next_offset", Kind::Integer, ""),
         ("forks", Kind::Objects, ""),
+        NOT_KEPT,
     ]];
 
     fn call(self, session: &Session, _: &Call<'_>) -> Result<Reply, Failure> {
