@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -73,17 +73,20 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Keeps a file under a further name, `ending` and a number after it; gives that name.
+/// Keeps a file under a further name, `ending` and a number after it; gives that name. One that a killed process has kept
+/// so already has it.
 pub(crate) fn keep_aside(path: &Path, ending: &str) -> io::Result<PathBuf> {
-    let mut number = 1;
-    loop {
+    let same = path.metadata().map(|about| (about.dev(), about.ino()))?;
+    for number in 1..=ASIDE_MAX {
         let ending = if number == 1 { ending.to_owned() } else { format!("{ending}-{number}") };
         let aside = path.with_extension(ending);
-        match name(path, &aside) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists && number < ASIDE_MAX => number += 1,
-            named => return named.map(|()| aside),
+        match aside.symlink_metadata() {
+            Ok(about) if (about.dev(), about.ino()) == same => return Ok(aside),
+            Ok(_) => {}
+            Err(_) => return name(path, &aside).map(|()| aside),
         }
     }
+    Err(io::Error::other(format!("{ASIDE_MAX} damaged ones are kept already")))
 }
 
 #[cfg(test)]

@@ -88,10 +88,12 @@ struct Base<'a> {
 /// What a new ledger begins with.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LedgerStart<'a> {
-    /// No fork gets a number up to this one, but for those in `kept`.
+    /// No fork gets a number up to this one, but for those in `kept` and `reserved`.
     pub last: u64,
     /// Machines that are to be kept, with their numbers.
     pub kept: &'a [(u64, MachineId)],
+    /// Numbers that were taken for machines that are yet to be kept.
+    pub reserved: &'a [u64],
     /// Notes, by their names; an empty text takes away what `old` has.
     pub notes: &'a [(&'a str, &'a str)],
     /// The ledger that this one takes the place of: its notes go on here.
@@ -113,6 +115,7 @@ impl Lab {
         // Nothing is told to the old one meanwhile: once there is a new one, nobody would read it there.
         let old = start.old.map(|old| old.0.pages());
         let mut told = Told::new(start.last, old.as_ref().map(|old| old.told.notes.clone()).unwrap_or_default());
+        told.reserved.extend(start.reserved);
         for (name, text) in start.notes {
             check_note(&told.notes, name, text)?;
             told.note(name, text);
@@ -191,12 +194,15 @@ impl Ledger {
         Ok(())
     }
 
-    /// Takes a number for a machine that there is not yet: whatever happens, no other gets it.
+    /// Takes a number for a machine that there is not yet: whatever happens, no other gets it. Repeating it is harmless.
     ///
     /// # Errors
     /// A number that was given before; [`LabError::Journal`] when it can't be written.
     pub fn reserve(&self, number: u64) -> Result<(), LabError> {
         let mut pages = self.0.pages();
+        if pages.told.reserved.contains(&number) {
+            return Ok(());
+        }
         if number <= pages.told.last {
             let text = format!("number {number} was given before");
             return Err(crate::journal::failed(pages.file.path(), &text));

@@ -59,7 +59,8 @@ pub(crate) fn read(path: &Path, expected: &Expected<'_>) -> Result<Option<ReadLe
     lock(&file, path)?;
     let length = file.metadata().map_err(|error| failed(path, &error))?.len();
     if length > LEDGER_BYTES_MAX {
-        return Err(LabError::LimitExceeded { what: "bytes of a ledger", given: length, max: LEDGER_BYTES_MAX });
+        let error = LabError::LimitExceeded { what: "bytes of a ledger", given: length, max: LEDGER_BYTES_MAX };
+        return Err(error.in_journal(path));
     }
     // First the places in the journal that it names, then the lines from there on.
     let mut places = BTreeSet::new();

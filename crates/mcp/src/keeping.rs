@@ -43,8 +43,10 @@ impl Session {
         let sealed = self.seal(&self.lab.snapshot(machine)?.power_on)?;
         let number = tip.map(|tip| self.names().add_fork(tip));
         let (last, kept) = self.names().numbered();
+        let reserved = self.names().reserved();
         let text = sealed.as_ref().map_or_else(String::new, Sealed::note);
-        let start = LedgerStart { last, kept: &kept, notes: &[(fair::NOTE, &text)], old: ledger.as_ref() };
+        let start =
+            LedgerStart { last, kept: &kept, reserved: &reserved, notes: &[(fair::NOTE, &text)], old: ledger.as_ref() };
         let begun = self.lab.begin_ledger(machine, &start);
         *ledger = begun.inspect_err(|_| tip.into_iter().for_each(|tip| self.names().remove_fork(tip)))?;
         self.unkept().forks.clear();

@@ -9,6 +9,8 @@ pub(crate) struct Names {
     former: BTreeSet<MachineId>,
     forks: BTreeMap<u64, MachineId>,
     last: u64,
+    /// Numbers that were taken for forks that there are not yet.
+    reserved: BTreeSet<u64>,
 }
 
 /// The name of the main machine.
@@ -38,12 +40,18 @@ impl Names {
     /// Takes a number for a fork that there is not yet.
     pub(crate) fn reserve(&mut self) -> u64 {
         self.last += 1;
+        self.reserved.insert(self.last);
         self.last
     }
 
-    /// Gives back a number that no fork got and nobody came to know, where it is the last.
+    /// The numbers that were taken so.
+    pub(crate) fn reserved(&self) -> Vec<u64> {
+        self.reserved.iter().copied().collect()
+    }
+
+    /// Gives back a number that no fork got and nobody came to know; where it is the last, another may get it.
     pub(crate) fn give_back(&mut self, number: u64) {
-        if self.last == number {
+        if self.reserved.remove(&number) && self.last == number {
             self.last -= 1;
         }
     }
@@ -57,6 +65,7 @@ impl Names {
 
     /// Gives a fork a number that was taken for it.
     pub(crate) fn add_fork_as(&mut self, number: u64, machine: MachineId) {
+        self.reserved.remove(&number);
         self.forks.insert(number, machine);
     }
 
@@ -122,6 +131,15 @@ mod tests {
         assert_eq!(names.name_of(MachineId(1)), MAIN);
         assert_eq!(names.name_of(MachineId(4)), "f3");
         assert_eq!(names.fork_count(), 2);
+        let (first, second) = (names.reserve(), names.reserve());
+        assert_eq!((first, second, names.reserved()), (4, 5, vec![4, 5]));
+        names.give_back(first);
+        names.give_back(second);
+        names.give_back(second);
+        assert_eq!((names.reserve(), names.reserved()), (5, vec![5]), "only the last can be had again");
+        names.add_fork_as(5, MachineId(7));
+        assert_eq!((names.fork("f5"), names.reserved()), (Some(MachineId(7)), vec![]));
+        names.remove_fork(MachineId(7));
         let mut later = Names::default();
         let (last, forks) = names.numbered();
         later.restore(last.max(9), &forks);

@@ -35,7 +35,7 @@ fn hand_over(lab: &Lab, game: MachineId, old: &Ledger, kept: &Kept, make: Make<'
         let new = make(lab)?;
         let mut kept: Vec<(u64, MachineId)> = kept.iter().map(|(number, machine, _)| (*number, *machine)).collect();
         kept.push((5, tip.unwrap()));
-        let start = LedgerStart { last: 5, kept: &kept, notes: &[("game", "second")], old: Some(old) };
+        let start = LedgerStart { last: 9, reserved: &[7], kept: &kept, notes: &[("game", "second")], old: Some(old) };
         let begun = lab.begin_ledger(new.machine, &start).inspect_err(|_| lab.take_back(new.machine))?;
         ledger = begun;
         Ok(new)
@@ -66,7 +66,7 @@ fn killed_at_every_step(what: &str, make: Make<'_>) {
         // Only what was not acknowledged may be lost.
         assert!(is_new || new_game.is_none(), "{at}");
         assert_eq!(reopened.ledger.note_of("game").is_some(), is_new, "{at}");
-        assert_eq!((reopened.last, reopened.forks.len()), if is_new { (5, 5) } else { (4, 4) }, "{at}");
+        assert_eq!((reopened.last, reopened.forks.len()), if is_new { (9, 5) } else { (4, 4) }, "{at}");
         for ((number, fork), (kept, _, expected)) in reopened.forks.iter().zip(&kept) {
             assert_eq!((number, &look(&lab.snapshot(*fork).expect(&at))), (kept, expected), "{at}");
         }
@@ -98,6 +98,64 @@ fn so_is_one_from_a_state_and_one_from_a_movie() {
     drop(lab);
     killed_at_every_step("a state", &|lab| lab.load_state(&state, Journalled::Unnamed, &Control::default()));
     killed_at_every_step("a movie", &|lab| lab.open_movie(&movie, Journalled::Unnamed, &Control::default()));
+}
+
+#[test]
+fn a_number_that_was_taken_is_kept_for_whom_it_was_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let (lab, game, old, kept) = before(folder.path());
+    old.reserve(7).unwrap();
+    let (new, ledger) =
+        hand_over(&lab, game.machine, &old, &kept, &|lab| lab.new_game(power_on(2), Journalled::Unnamed)).unwrap();
+    let fork = || lab.fork(new.machine, None, Luck::Same, 1).unwrap().remove(0).machine;
+    assert!(ledger.keep(&lab, 6, fork()).is_err() && ledger.keep(&lab, 8, fork()).is_err());
+    ledger.keep(&lab, 7, fork()).unwrap();
+    ledger.keep(&lab, 10, fork()).unwrap();
+}
+
+#[test]
+fn a_resume_that_is_killed_loses_nothing_and_repeats_no_number() {
+    for is_damaged in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let (lab, _, ledger, kept) = before(folder.path());
+        let path = ledger.path();
+        drop((lab, ledger));
+        if is_damaged {
+            let mut bytes = std::fs::read(&path).unwrap();
+            bytes.extend(b"{}\n");
+            std::fs::write(&path, bytes).unwrap();
+        }
+        // Far fewer would do.
+        let mut is_whole = false;
+        for steps in 0..100 {
+            disk::stop_after(Some(steps));
+            let (lab, _) = toy::lab(Some(folder.path()), |_| {});
+            let resumed = lab.resume(&ResumeFrom::Latest, &Control::default());
+            let reopened = resumed.and_then(|resumed| lab.reopen_ledger(resumed.snapshot.machine, &resumed.journal));
+            let is_stopped = disk::is_stopped();
+            drop(lab);
+            disk::stop_after(None);
+            let numbers = |reopened: &crate::Reopened| reopened.forks.iter().map(|(number, _)| *number).collect();
+            if let Ok(reopened) = reopened {
+                let numbers: Vec<u64> = numbers(&reopened);
+                assert_eq!(numbers, [1, 2, 3, 4], "damaged {is_damaged}, killed after {steps} steps");
+                assert_eq!(reopened.last > 1 << 40, is_damaged, "killed after {steps} steps");
+                if !is_stopped {
+                    is_whole = steps > 1;
+                    break;
+                }
+            }
+        }
+        assert!(is_whole, "damaged {is_damaged}: there is something to stop at, and an end of it");
+        let asides = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let asides = asides.filter(|name| name.to_str().unwrap().contains("damaged")).count();
+        assert_eq!(asides, usize::from(is_damaged), "it is kept aside once");
+        let (lab, _) = toy::lab(Some(folder.path()), |_| {});
+        let resumed = lab.resume(&ResumeFrom::Latest, &Control::default()).unwrap();
+        let reopened = lab.reopen_ledger(resumed.snapshot.machine, &resumed.journal).unwrap();
+        assert_eq!((reopened.damage, reopened.last > 1 << 40), (None, is_damaged));
+        assert_eq!(look(&lab.snapshot(reopened.forks[3].1).unwrap()), kept[3].2);
+    }
 }
 
 #[test]

@@ -233,8 +233,7 @@ fn what_is_no_file_is_neither_waited_for_nor_read() {
                 lab.reopen_ledger(resumed.snapshot.machine, &resumed.journal).map(|reopened| reopened.damage)
             });
             let error = reopened.expect_err(what).to_string();
-            let names = file == &ledger && what == "sparse file" || error.contains(&*file.to_string_lossy());
-            assert!(names, "{what}: {error}");
+            assert!(error.contains(&*file.to_string_lossy()), "{what}: {error}");
             drop(lab);
             let gone = if what == "directory" { std::fs::remove_dir(file) } else { std::fs::remove_file(file) };
             gone.unwrap();
@@ -305,6 +304,7 @@ fn numbers_are_never_given_again_and_deletions_stay() {
     // A number that was taken is nobody else's, whether or not it comes to be used.
     reopened.ledger.reserve(4).unwrap();
     reopened.ledger.reserve(5).unwrap();
+    reopened.ledger.reserve(5).unwrap();
     reopened.ledger.keep(&lab, 6, fork).unwrap();
     reopened.ledger.keep(&lab, 4, self::fork(&lab, main.machine, None, Luck::Same)).unwrap();
     assert!(reopened.ledger.keep(&lab, 4, fork).is_err());
@@ -322,7 +322,8 @@ fn forks_of_an_old_game_go_on_beside_the_new_one() {
         let forks = eventful(&lab, game.machine, &ledger);
         ledger.note("n", "kept").unwrap();
         let next = lab.new_game(power_on(2), true).unwrap();
-        let start = LedgerStart { last: forks.len() as u64, kept: &forks, old: Some(&ledger), notes: &[] };
+        let start =
+            LedgerStart { last: forks.len() as u64, kept: &forks, old: Some(&ledger), ..LedgerStart::default() };
         let kept = lab.begin_ledger(next.machine, &start).unwrap().unwrap();
         lab.close(game.machine, None).unwrap();
         lab.delete(game.machine, None).unwrap();
@@ -347,7 +348,12 @@ fn forks_of_an_old_game_go_on_beside_the_new_one() {
     drop((lab, reopened));
     let (lab, main, reopened) = reopen(folder.path());
     let next = lab.new_game(power_on(3), true).unwrap();
-    let start = LedgerStart { last: reopened.last, kept: &reopened.forks, old: Some(&reopened.ledger), notes: &[] };
+    let start = LedgerStart {
+        last: reopened.last,
+        kept: &reopened.forks,
+        old: Some(&reopened.ledger),
+        ..LedgerStart::default()
+    };
     let ledger = lab.begin_ledger(next.machine, &start).unwrap();
     run(&lab, reopened.forks[0].1, "q");
     lab.close(main.machine, None).unwrap();
