@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 pub enum LimitKind {
     /// Turns of loops and calls.
     Steps,
-    /// Milliseconds.
+    /// Milliseconds of CPU time.
     Time,
     /// Bytes of memory.
     Memory,
@@ -69,7 +69,10 @@ pub enum ScriptError {
     /// What it asked for could not be had.
     #[error("{0}")]
     Past(String),
-    /// Its process ended or said what no script says.
+    /// Whoever wanted its value wants it no more.
+    #[error("nobody wants the script's value any more")]
+    Cancelled,
+    /// Its process ended, gave no answer or said what no script says.
     #[error("the script's process was lost: {0}")]
     Lost(String),
     /// No process could be started for it.

@@ -4,7 +4,7 @@
 //! command, does [`script_main`] and nothing else there. A script gets copies and has no way to anything but them: no
 //! files, no network, no clock, no randomness, no other script's leavings. Each runs in a virtual machine of its own,
 //! whose loops, memory and output are bounded; where one call of a library function runs long nevertheless, the host
-//! kills the process at the wall limit and starts another.
+//! kills the process once it has used the CPU time of a script, and starts another.
 //!
 //! What scripts see and what is refused stands in `docs/lua.md`.
 
@@ -30,6 +30,7 @@ pub use limits::{
     FRAMES_MAX, MESSAGES_MAX, OUTPUT_BYTES_MAX, SOURCE_BYTES_MAX, ScriptLimits, VALUE_BYTES_MAX, VALUE_DEPTH_MAX,
     VALUE_ENTRIES_MAX,
 };
+pub use pool::Unless;
 pub use process::script_main;
 pub use spawner::ScriptProgram;
 pub use view::view;

@@ -24,14 +24,22 @@ pub struct ScriptLimits {
     pub steps: u64,
     /// Bytes of the virtual machine's memory.
     pub memory_bytes: usize,
-    /// How long a call may take, from its beginning to its end; a script that is not done then is stopped a little
-    /// before, and its process killed at this time. When scoring, this holds for each message of frames.
+    /// The CPU time that it may use, for each frame that it scores anew. A script that runs on is stopped a little
+    /// before; a process that does not stop is killed at this time. What else the computer does has no part in it.
+    pub cpu: Duration,
+    /// How long its process may stand still: one that is stopped, or that the system does not let run. It is killed then,
+    /// and the script begun once more in another.
     pub wall: Duration,
 }
 
 impl Default for ScriptLimits {
-    /// 5,000,000 steps, 64 MiB, 1.5 seconds.
+    /// 5,000,000 steps, 64 MiB, 1.5 seconds of CPU time, 10 seconds of standing still.
     fn default() -> Self {
-        Self { steps: 5_000_000, memory_bytes: 64 << 20, wall: Duration::from_millis(1_500) }
+        Self {
+            steps: 5_000_000,
+            memory_bytes: 64 << 20,
+            cpu: Duration::from_millis(1_500),
+            wall: Duration::from_secs(10),
+        }
     }
 }

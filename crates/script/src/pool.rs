@@ -1,15 +1,18 @@
 //! Processes that wait for scripts, and how many there may be.
 
+use std::cell::Cell;
 use std::os::unix::net::UnixStream;
 use std::process::Child;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use nix::time::ClockId;
+use nix::unistd::Pid;
 use serde::Serialize;
 
 use crate::protocol::{REPLY_BYTES_MAX, REQUEST_BYTES_MAX, Reply, TalkError, hear, packed};
 use crate::spawner::Spawner;
-use crate::{ScriptError, ScriptProgram};
+use crate::{ScriptError, ScriptLimits, ScriptProgram};
 
 /// Processes that are kept for the next script.
 const WARM_MAX: usize = 2;
@@ -19,6 +22,11 @@ const RUNNING_MAX: usize = 4;
 const SCRIPTS_MAX: u32 = 64;
 /// How long a process may take to start.
 const START_MAX: Duration = Duration::from_secs(30);
+/// How often a host that waits asks what its process has used, and whether it is still to wait.
+const ASK_EVERY: Duration = Duration::from_millis(50);
+
+/// Asked while a caller waits: does it want what it waits for no more?
+pub type Unless<'a> = &'a dyn Fn() -> bool;
 
 pub(crate) struct Pool {
     program: ScriptProgram,
@@ -40,10 +48,13 @@ impl Pool {
     }
 
     /// A process, as soon as not too many scripts run: one that waits, or a new one where that is wanted.
-    pub(crate) fn lease(self: &Arc<Self>, is_new: bool) -> Result<Lease, ScriptError> {
+    pub(crate) fn lease(self: &Arc<Self>, is_new: bool, unless: Unless<'_>) -> Result<Lease, ScriptError> {
         let mut held = self.held();
         while held.running >= RUNNING_MAX {
-            held = self.freed.wait(held).unwrap_or_else(PoisonError::into_inner);
+            if unless() {
+                return Err(ScriptError::Cancelled);
+            }
+            (held, _) = self.freed.wait_timeout(held, ASK_EVERY).unwrap_or_else(PoisonError::into_inner);
         }
         held.running += 1;
         // From here on the lease's end gives the turn back.
@@ -65,7 +76,7 @@ impl Pool {
         let spawner = self.spawner.get().ok_or_else(|| ScriptError::Spawn("no thread".to_owned()))?;
         let (child, socket) = spawner.start()?;
         let mut process = Process { child, socket, scripts: 0 };
-        match process.hear(deadline(START_MAX)) {
+        match process.hear(&Patience::new(START_MAX, &|| false)) {
             Ok(Reply::Ready) => Ok(process),
             Ok(_) => Err(ScriptError::Spawn("it said something else than that it is ready".to_owned())),
             Err(error) => Err(ScriptError::Spawn(format!("it does not answer: {error}"))),
@@ -85,11 +96,23 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// Says something and hears what comes of it, before the deadline.
-    pub(crate) fn ask<T: Serialize>(&mut self, request: &T, deadline: Instant) -> Result<Reply, TalkError> {
+    /// The patience with a script that begins now.
+    pub(crate) fn patience<'a>(&self, limits: &ScriptLimits, unless: Unless<'a>) -> Patience<'a> {
+        let used = self.process.as_ref().and_then(Process::cpu_time);
+        let cpu = used.map(|used| Budget { max: limits.cpu, until: used + limits.cpu, last: Cell::new(used) });
+        Patience { cpu, ..Patience::new(limits.wall, unless) }
+    }
+
+    /// Says something and hears what comes of it.
+    pub(crate) fn ask<T: Serialize>(&mut self, request: &T, patience: &Patience<'_>) -> Result<Reply, TalkError> {
         let process = self.process.as_mut().ok_or(TalkError::Closed)?;
-        process.say(&packed(request, REQUEST_BYTES_MAX)?, deadline)?;
-        process.hear(deadline)
+        process.say(&packed(request, REQUEST_BYTES_MAX)?, patience)?;
+        process.hear(patience)
+    }
+
+    /// Hears what comes next.
+    pub(crate) fn hear(&mut self, patience: &Patience<'_>) -> Result<Reply, TalkError> {
+        self.process.as_mut().ok_or(TalkError::Closed)?.hear(patience)
     }
 
     /// Whether its process has run a script before.
@@ -149,18 +172,99 @@ impl Process {
         !read.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
     }
 
-    fn say(&mut self, mut bytes: &[u8], deadline: Instant) -> Result<(), TalkError> {
+    fn say(&mut self, mut bytes: &[u8], patience: &Patience<'_>) -> Result<(), TalkError> {
         use std::io::Write;
+        self.socket.set_write_timeout(Some(ASK_EVERY))?;
         while !bytes.is_empty() {
-            self.socket.set_write_timeout(Some(left(deadline)?))?;
-            let written = self.socket.write(bytes)?;
+            let written = match self.socket.write(bytes) {
+                Err(error) if is_silence(&error) => self.wait_on(patience).map(|()| 0)?,
+                written => written?,
+            };
             bytes = bytes.get(written..).unwrap_or_default();
         }
         Ok(())
     }
 
-    fn hear(&mut self, deadline: Instant) -> Result<Reply, TalkError> {
-        hear(&mut Until { socket: &self.socket, deadline }, REPLY_BYTES_MAX)
+    fn hear(&mut self, patience: &Patience<'_>) -> Result<Reply, TalkError> {
+        self.socket.set_read_timeout(Some(ASK_EVERY))?;
+        let mut patient = Patient { process: self, patience, gave_up: None };
+        let heard = hear(&mut patient, REPLY_BYTES_MAX);
+        // Why nothing more was read says more than that nothing was.
+        patient.gave_up.map_or(heard, Err)
+    }
+
+    /// The CPU time that it has used.
+    fn cpu_time(&self) -> Option<Duration> {
+        let pid = Pid::from_raw(self.child.id().try_into().ok()?);
+        Some(ClockId::pid_cpu_clock_id(pid).ok()?.now().ok()?.into())
+    }
+
+    /// Refuses to wait on.
+    fn wait_on(&self, patience: &Patience<'_>) -> Result<(), TalkError> {
+        if (patience.unless)() {
+            return Err(TalkError::Cancelled);
+        }
+        let spent = patience.cpu.as_ref().zip(self.cpu_time());
+        if let Some((budget, used)) = &spent
+            && *used >= budget.until
+        {
+            return Err(TalkError::Overspent);
+        }
+        if now() < patience.until.get() {
+            return Ok(());
+        }
+        match spent {
+            Some((budget, used)) if budget.goes_on(used) => {
+                patience.until.set(deadline(patience.wall));
+                Ok(())
+            }
+            _ => Err(TalkError::Stalled),
+        }
+    }
+}
+
+fn is_silence(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
+}
+
+/// How long to wait for a process.
+pub(crate) struct Patience<'a> {
+    /// How long it may stand still.
+    wall: Duration,
+    /// When it is looked at whether it has.
+    until: Cell<Instant>,
+    cpu: Option<Budget>,
+    unless: Unless<'a>,
+}
+
+/// The CPU time that a process may use.
+struct Budget {
+    max: Duration,
+    /// What it has used in all when that is spent.
+    until: Duration,
+    /// What it had used when it was last looked at.
+    last: Cell<Duration>,
+}
+
+/// A process that has used this part of its CPU time since the last look runs, if slowly; less is a stop.
+const GOES_ON_PART: u32 = 20;
+
+impl Budget {
+    fn goes_on(&self, used: Duration) -> bool {
+        used.saturating_sub(self.last.replace(used)) >= self.max / GOES_ON_PART
+    }
+}
+
+impl<'a> Patience<'a> {
+    fn new(wall: Duration, unless: Unless<'a>) -> Self {
+        Self { wall, until: Cell::new(deadline(wall)), cpu: None, unless }
+    }
+
+    /// So long it waited for its host.
+    pub(crate) fn pause(&mut self, time: Duration) {
+        let until = self.until.get_mut();
+        *until = until.checked_add(time).unwrap_or(*until);
     }
 }
 
@@ -171,31 +275,34 @@ impl Drop for Process {
     }
 }
 
-/// Reads until a deadline, however little comes at a time.
-struct Until<'a> {
-    socket: &'a UnixStream,
-    deadline: Instant,
+/// Reads as long as there is patience, however little comes at a time.
+struct Patient<'a> {
+    process: &'a Process,
+    patience: &'a Patience<'a>,
+    gave_up: Option<TalkError>,
 }
 
-impl std::io::Read for Until<'_> {
+impl std::io::Read for Patient<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
-        let left = left(self.deadline).map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))?;
-        self.socket.set_read_timeout(Some(left))?;
-        self.socket.read(bytes)
+        loop {
+            match (&self.process.socket).read(bytes) {
+                Err(error) if is_silence(&error) => {}
+                read => return read,
+            }
+            if let Err(error) = self.process.wait_on(self.patience) {
+                self.gave_up = Some(error);
+                return Err(std::io::ErrorKind::TimedOut.into());
+            }
+        }
     }
 }
 
-fn left(deadline: Instant) -> Result<Duration, TalkError> {
-    let left = deadline.saturating_duration_since(now());
-    if left.is_zero() { Err(TalkError::TimedOut) } else { Ok(left) }
-}
-
 #[expect(clippy::disallowed_methods, reason = "how long a script may run is a matter of the host, not of a machine")]
-fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
 /// So long from now.
-pub(crate) fn deadline(after: Duration) -> Instant {
+fn deadline(after: Duration) -> Instant {
     now().checked_add(after).unwrap_or_else(now)
 }

@@ -14,7 +14,7 @@ use crate::offer::{Ask, Nobody};
 use crate::protocol::{
     Job, REPLY_BYTES_MAX, REQUEST_BYTES_MAX, Reply, Request, SCORES_MAX, Sight, TalkError, hear, packed, say,
 };
-use crate::vm::{evaluate, score};
+use crate::vm::{Scoring, evaluate};
 use crate::{ScriptError, ScriptLimits, sandbox};
 
 /// A script process's whole life: serves the host at the other end of standard input until that closes.
@@ -48,11 +48,31 @@ fn serve() -> Result<(), String> {
                 Reply::Evaluated(evaluate(&job, *sight, asked))
             }
             Ok(Request::Score(_, sights)) if sights.len() > SCORES_MAX => return Err("too many frames".to_owned()),
-            Ok(Request::Score(job, sights)) => Reply::Scored(score(&job, sights)),
+            Ok(Request::Score(job, sights)) => {
+                tell_scores(&host, &job, sights).map_err(text)?;
+                continue;
+            }
             Ok(_) => return Err("what nobody asked for".to_owned()),
         };
         host.answer(reply).map_err(text)?;
     }
+}
+
+/// Tells the score of each sight as soon as it is known, so that the host sees each begin; a limit ends them.
+fn tell_scores(host: &Host, job: &Job, sights: Vec<Sight>) -> Result<(), TalkError> {
+    let scoring = match Scoring::new(job) {
+        Ok(scoring) => scoring,
+        Err(error) => return host.say(&Reply::Scored(Err(error))),
+    };
+    for sight in sights {
+        let score = scoring.score(sight);
+        let is_last = score.is_err();
+        host.say(&Reply::Scored(score))?;
+        if is_last {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Does once what allocates or prepares itself at its first time with calls that the sandbox does not allow.

@@ -10,7 +10,7 @@ use wire::{Boundary, Ended, Frame, Message};
 
 use crate::{ScriptError, ScriptLimits, Seen};
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// What a host may say: frames take about 15 kB each.
 pub(crate) const REQUEST_BYTES_MAX: usize = 64 << 20;
 /// What a script process may say.
@@ -31,7 +31,7 @@ pub(crate) struct Sight {
 pub(crate) struct Job {
     pub(crate) source: String,
     pub(crate) limits: ScriptLimits,
-    /// Before the host's own limit, so that a script which can be stopped is, and the process stays.
+    /// CPU time after which it is stopped, before the host's own limit, so that the process stays.
     pub(crate) stop_after: Duration,
 }
 
@@ -79,8 +79,8 @@ pub(crate) enum Reply {
     WantMessages { count: u32 },
     /// A script has ended.
     Evaluated(Result<Done, ScriptError>),
-    /// Scores, one for each frame.
-    Scored(Result<Vec<Result<f64, String>>, ScriptError>),
+    /// The score of the next frame. After an error there are no more.
+    Scored(Result<Result<f64, String>, ScriptError>),
 }
 
 /// Why nothing could be said or heard.
@@ -89,9 +89,15 @@ pub(crate) enum TalkError {
     /// The other side is gone.
     #[error("it is gone")]
     Closed,
-    /// Too much time has passed.
+    /// It has used its CPU time.
     #[error("it took too long")]
-    TimedOut,
+    Overspent,
+    /// It has given no answer for too long, and has not used its CPU time either.
+    #[error("it gives no answer")]
+    Stalled,
+    /// Nobody waits any more.
+    #[error("nobody waits for it")]
+    Cancelled,
     /// Not what it should be.
     #[error("{0}")]
     Content(String),
@@ -100,7 +106,7 @@ pub(crate) enum TalkError {
 impl From<std::io::Error> for TalkError {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
-            ErrorKind::WouldBlock | ErrorKind::TimedOut => Self::TimedOut,
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => Self::Stalled,
             ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => Self::Closed,
             _ => Self::Content(error.to_string()),
         }

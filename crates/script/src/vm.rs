@@ -3,10 +3,11 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mlua::chunk::{ChunkMode, Compiler};
 use mlua::{Function, Lua, LuaOptions, MultiValue, StdLib, Value as LuaValue, VmState};
+use nix::time::ClockId;
 
 use crate::limits::OUTPUT_BYTES_MAX;
 use crate::offer::{Ask, Nobody, offer};
@@ -18,6 +19,8 @@ use crate::{LimitKind, ScriptError};
 const NAME: &str = "script";
 const PRELUDE: &str = include_str!("prelude.luau");
 static PRELUDE_CODE: OnceLock<Vec<u8>> = OnceLock::new();
+/// What the library calls it when memory runs out.
+const NO_MEMORY: &str = "not enough memory";
 /// How often the clock is looked at, in steps.
 const LOOK_EVERY: u64 = 256;
 
@@ -40,20 +43,27 @@ pub(crate) fn evaluate(job: &Job, sight: Sight, ask: Rc<dyn Ask>) -> Result<Done
     Ok(Done { value, printed, printed_truncated: vm.meter.printed_truncated.get() })
 }
 
-/// Runs a script on each of some sights, each in a machine of its own, so that no line's score depends on others.
-pub(crate) fn score(job: &Job, sights: Vec<Sight>) -> Result<Vec<Result<f64, String>>, ScriptError> {
-    let deadline = deadline(job.stop_after);
-    let code = compile(&job.source)?;
-    let score = |sight| {
-        let left = Job { stop_after: deadline.saturating_duration_since(now()), ..job.clone() };
-        let vm = Vm::new(&left)?;
-        match vm.run(&left, &code, sight, Rc::new(Nobody)) {
+/// A script that scores sights, each in a machine of its own and with limits of its own, so that no line's score depends
+/// on others.
+pub(crate) struct Scoring<'a> {
+    job: &'a Job,
+    code: Vec<u8>,
+}
+
+impl<'a> Scoring<'a> {
+    pub(crate) fn new(job: &'a Job) -> Result<Self, ScriptError> {
+        Ok(Self { job, code: compile(&job.source)? })
+    }
+
+    /// The number that it gives for a sight, or why there is none.
+    pub(crate) fn score(&self, sight: Sight) -> Result<Result<f64, String>, ScriptError> {
+        let vm = Vm::new(self.job)?;
+        match vm.run(self.job, &self.code, sight, Rc::new(Nobody)) {
             Ok(value) => Ok(number(&value)),
             Err(error @ ScriptError::Runtime { .. }) => Ok(Err(error.to_string())),
             Err(error) => Err(error),
         }
-    };
-    sights.into_iter().map(score).collect()
+    }
 }
 
 fn number(value: &LuaValue) -> Result<f64, String> {
@@ -66,13 +76,9 @@ fn number(value: &LuaValue) -> Result<f64, String> {
     if number.is_finite() { Ok(number) } else { Err(format!("the script gave {number}")) }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a script's time is a matter of the host, not of a machine")]
-fn now() -> Instant {
-    Instant::now()
-}
-
-fn deadline(after: Duration) -> Instant {
-    now().checked_add(after).unwrap_or_else(now)
+/// The CPU time of the one thread that there is: what else the computer does has no part in it.
+fn cpu_time() -> Duration {
+    ClockId::CLOCK_THREAD_CPUTIME_ID.now().map(Duration::from).unwrap_or_default()
 }
 
 struct Vm {
@@ -82,6 +88,8 @@ struct Vm {
     pcall: Function,
     /// Makes a function that raises what another refuses.
     raising: Function,
+    /// Whether memory ran out at any time.
+    ran_out: Function,
 }
 
 impl Vm {
@@ -93,19 +101,22 @@ impl Vm {
             printed_truncated: Cell::new(false),
         });
         let prepared = prepare(job, &meter);
-        let (lua, raising, pcall) = prepared.map_err(|error| ScriptError::Lost(error.to_string()))?;
-        Ok(Self { lua, meter, pcall, raising })
+        let (lua, [raising, ran_out], pcall) = prepared.map_err(|error| ScriptError::Lost(error.to_string()))?;
+        Ok(Self { lua, meter, pcall, raising, ran_out })
     }
 
     fn run(&self, job: &Job, code: &[u8], sight: Sight, ask: Rc<dyn Ask>) -> Result<LuaValue, ScriptError> {
         let function = self.load(code).map_err(|error| self.runtime(&error.to_string()))?;
         let given = offer(&self.lua, &self.raising, sight, ask);
         given.map_err(|error| self.runtime(&error.to_string()))?;
-        let deadline = deadline(job.stop_after);
+        let deadline = cpu_time().saturating_add(job.stop_after);
         let (meter, steps) = (Rc::clone(&self.meter), job.limits.steps);
         self.lua.set_interrupt(move |_| meter.step(steps, deadline));
         let outcome = self.pcall.call::<MultiValue>(function);
         self.lua.remove_interrupt();
+        if self.ran_out.call::<bool>(()).unwrap_or(true) {
+            self.meter.reach(LimitKind::Memory);
+        }
         if let Some(kind) = self.meter.reached.get() {
             return Err(self.limit(kind, job));
         }
@@ -134,7 +145,7 @@ impl Vm {
     fn limit(&self, kind: LimitKind, job: &Job) -> ScriptError {
         let max = match kind {
             LimitKind::Steps => job.limits.steps,
-            LimitKind::Time => u64::try_from(job.limits.wall.as_millis()).unwrap_or(u64::MAX),
+            LimitKind::Time => u64::try_from(job.limits.cpu.as_millis()).unwrap_or(u64::MAX),
             LimitKind::Memory => job.limits.memory_bytes as u64,
         };
         ScriptError::Limit { kind, max, printed: self.printed() }
@@ -148,7 +159,7 @@ impl Vm {
     /// What a script has raised.
     fn failed(&self, raised: &LuaValue, job: &Job) -> ScriptError {
         match raised {
-            LuaValue::String(text) if text.as_bytes() == "not enough memory" => self.limit(LimitKind::Memory, job),
+            LuaValue::String(text) if text.as_bytes() == NO_MEMORY => self.limit(LimitKind::Memory, job),
             LuaValue::String(text) => self.runtime(&text_of(&text.as_bytes())),
             LuaValue::Error(error) => self.runtime(&cause(error)),
             other => self.runtime(&format!("it raised a {}", other.type_name())),
@@ -157,15 +168,20 @@ impl Vm {
 }
 
 impl Meter {
-    fn step(&self, steps_max: u64, deadline: Instant) -> mlua::Result<VmState> {
+    /// A limit was reached; the first one counts.
+    fn reach(&self, kind: LimitKind) {
+        if self.reached.get().is_none() {
+            self.reached.set(Some(kind));
+        }
+    }
+
+    fn step(&self, steps_max: u64, deadline: Duration) -> mlua::Result<VmState> {
         let steps = self.steps.get() + 1;
         self.steps.set(steps);
-        if self.reached.get().is_none() {
-            if steps > steps_max {
-                self.reached.set(Some(LimitKind::Steps));
-            } else if steps.is_multiple_of(LOOK_EVERY) && now() >= deadline {
-                self.reached.set(Some(LimitKind::Time));
-            }
+        if steps > steps_max {
+            self.reach(LimitKind::Steps);
+        } else if steps.is_multiple_of(LOOK_EVERY) && cpu_time() >= deadline {
+            self.reach(LimitKind::Time);
         }
         match self.reached.get() {
             None => Ok(VmState::Continue),
@@ -187,7 +203,7 @@ impl Meter {
 
 fn compiler() -> Compiler {
     // What is replaced must be called where it is named, not the library's own in its stead.
-    let replaced = ["tostring", "print", "string.format", "string.rep", "table.move"];
+    let replaced = ["tostring", "print", "string.format", "string.rep", "table.move", "pcall", "xpcall"];
     // And what a script writes into its own `nh` is what it then reads there.
     let compiler = Compiler::new().set_disabled_builtins(replaced).set_mutable_globals(["nh"]);
     compiler.set_optimization_level(1).set_debug_level(1)
@@ -205,15 +221,23 @@ fn compile(source: &str) -> Result<Vec<u8>, ScriptError> {
     })
 }
 
-fn prepare(job: &Job, meter: &Rc<Meter>) -> mlua::Result<(Lua, Function, Function)> {
+fn prepare(job: &Job, meter: &Rc<Meter>) -> mlua::Result<(Lua, [Function; 2], Function)> {
     let libraries =
         StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::BIT | StdLib::UTF8 | StdLib::COROUTINE | StdLib::BUFFER;
     let lua = Lua::new_with(libraries, LuaOptions::new())?;
     lua.set_memory_limit(job.limits.memory_bytes)?;
-    let meter = Rc::clone(meter);
+    let printer = Rc::clone(meter);
     let emit = lua.create_function(move |_, text: mlua::LuaString| {
-        meter.print(&text.as_bytes());
+        printer.print(&text.as_bytes());
         Ok(())
+    })?;
+    let meter = Rc::clone(meter);
+    let caught = lua.create_function(move |_, error: LuaValue| {
+        let is_memory = is_memory(&error);
+        if is_memory {
+            meter.reach(LimitKind::Memory);
+        }
+        Ok(is_memory)
     })?;
     let pcall = lua.globals().raw_get("pcall")?;
     let prelude = match PRELUDE_CODE.get() {
@@ -223,9 +247,26 @@ fn prepare(job: &Job, meter: &Rc<Meter>) -> mlua::Result<(Lua, Function, Functio
             PRELUDE_CODE.get_or_init(|| code)
         }
     };
-    let raising = lua.load(prelude.as_slice()).set_name("=prelude").set_mode(ChunkMode::Binary).call(emit)?;
+    let prelude = lua.load(prelude.as_slice()).set_name("=prelude").set_mode(ChunkMode::Binary);
+    let (raising, ran_out) = prelude.call((emit, caught))?;
     lua.sandbox(true)?;
-    Ok((lua, raising, pcall))
+    Ok((lua, [raising, ran_out], pcall))
+}
+
+/// Whether what a script has caught says that memory ran out.
+fn is_memory(error: &LuaValue) -> bool {
+    fn is_memory(error: &mlua::Error) -> bool {
+        match error {
+            mlua::Error::MemoryError(_) => true,
+            mlua::Error::CallbackError { cause, .. } | mlua::Error::WithContext { cause, .. } => is_memory(cause),
+            _ => false,
+        }
+    }
+    match error {
+        LuaValue::String(text) => text.as_bytes() == NO_MEMORY,
+        LuaValue::Error(error) => is_memory(error),
+        _ => false,
+    }
 }
 
 /// What lies under an error that has passed through functions of ours, without the calls that led there.

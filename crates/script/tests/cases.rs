@@ -1,5 +1,7 @@
 //! What scripts see and how they are heard.
 
+use std::time::Duration;
+
 use libtest_mimic::Trial;
 use script::{ScriptError, ScriptLimits, Seen, view};
 use serde_json::{Value, json};
@@ -54,9 +56,9 @@ pub(crate) fn tests() -> Vec<Trial> {
             let frame = frame(5);
             let seen = Seen { boundary: Boundary(5), frame: &frame, ended: Some(&ended) };
             let limits = ScriptLimits::default();
-            let found = scripts().eval("nh.ended", &seen, &limits, &mut Game::default()).unwrap();
+            let found = scripts().eval("nh.ended", &seen, &limits, &mut Game::default(), &|| false).unwrap();
             assert_eq!(found.value, Some(json!({"kind": "died", "how": 0, "text": "killed by a jackal"})));
-            assert_eq!(scripts().score("nh.ended and -1 or 1", &[seen], &limits).unwrap(), [Ok(-1.0)]);
+            assert_eq!(scripts().score("nh.ended and -1 or 1", &[seen], &limits, &|| false).unwrap(), [Ok(-1.0)]);
         }),
         trial("earlier_frames_are_fetched_once_and_end_with_the_present", || {
             let (scripts, mut game) = (scripts(), Game::default());
@@ -83,7 +85,7 @@ pub(crate) fn tests() -> Vec<Trial> {
             let frame = frame(2);
             let seen = Seen { boundary: Boundary(2), frame: &frame, ended: None };
             let (mut game, source) = (Game::default(), "return {#nh.frames(200), nh.frames(200)[1].boundary}");
-            let found = scripts().eval(source, &seen, &ScriptLimits::default(), &mut game).unwrap();
+            let found = scripts().eval(source, &seen, &ScriptLimits::default(), &mut game, &|| false).unwrap();
             assert_eq!((found.value, game.asked), (Some(json!([3, 0])), vec![(2, 2)]));
         }),
         trial("errors_name_their_line", || {
@@ -110,26 +112,38 @@ pub(crate) fn tests() -> Vec<Trial> {
             let Err(ScriptError::Runtime { printed, .. }) = eval("print('so far') error('no')") else { panic!("none") };
             assert_eq!(printed, "so far\n");
         }),
+        trial("each_frame_has_all_of_the_limits", || {
+            let frames: Vec<_> = (0..150).map(frame).collect();
+            let seen: Vec<_> =
+                frames.iter().zip(0..).map(|(frame, at)| Seen { boundary: Boundary(at), frame, ended: None }).collect();
+            // Together they take many times the CPU time and the steps that one may.
+            let limits = ScriptLimits { steps: 60_000, cpu: Duration::from_millis(300), ..ScriptLimits::default() };
+            let slow = "local s = ('x'):rep(20000) for i = 1, 50000 / 1000 do for j = 1, 20 do s:find('y' .. j, 1, true) end \
+                        s:reverse() end for i = 1, 45000 do end return nh.turn";
+            let scores = scripts().score(slow, &seen, &limits, &|| false).unwrap();
+            assert_eq!(scores, (0..150).map(|turn| Ok(f64::from(turn))).collect::<Vec<_>>());
+        }),
         trial("each_frame_is_scored_by_itself", || {
             let frames: Vec<_> = (0..150).map(frame).collect();
             let seen: Vec<_> =
                 frames.iter().zip(0..).map(|(frame, at)| Seen { boundary: Boundary(at), frame, ended: None }).collect();
             let (scripts, limits) = (scripts(), ScriptLimits::default());
-            let scores = scripts.score("nh.turn * 2", &seen, &limits).unwrap();
+            let scores = scripts.score("nh.turn * 2", &seen, &limits, &|| false).unwrap();
             assert_eq!(scores, (0..150).map(|turn| Ok(f64::from(turn) * 2.0)).collect::<Vec<_>>());
             // Nothing is left from one frame to the next.
             let count = "seen = (seen or 0) + 1 nh.status.hp += 1 return seen * 100 + nh.status.hp";
-            assert!(scripts.score(count, &seen, &limits).unwrap().iter().all(|score| *score == Ok(113.0)));
+            assert!(scripts.score(count, &seen, &limits, &|| false).unwrap().iter().all(|score| *score == Ok(113.0)));
             let some = "if nh.turn == 70 then error('no') elseif nh.turn == 71 then return 'x' elseif nh.turn == 72 then \
                         return 0/0 elseif nh.turn == 73 then return nh.frames(2) end return 1";
-            let scores = scripts.score(some, &seen, &limits).unwrap();
+            let scores = scripts.score(some, &seen, &limits, &|| false).unwrap();
             let bad: Vec<_> = scores.iter().filter_map(|score| score.as_ref().err()).collect();
             assert_eq!(bad[..3], ["line 1: no", "the script gave a string, not a number", "the script gave NaN"]);
             assert!(bad.len() == 4 && scores[74] == Ok(1.0), "{bad:?}");
-            assert_eq!(scripts.score("1", &[], &limits), Ok(vec![]));
-            let hung = scripts.score("while nh.turn == 70 do end return 1", &seen, &limits);
+            assert_eq!(scripts.score("1", &[], &limits, &|| false), Ok(vec![]));
+            let hung = scripts.score("while nh.turn == 70 do end return 1", &seen, &limits, &|| false);
             assert!(matches!(hung, Err(ScriptError::Limit { .. })), "{hung:?}");
-            assert!(matches!(scripts.score("return )", &seen, &limits), Err(ScriptError::Syntax { .. })));
+            assert_eq!(scripts.score("1", &seen, &limits, &|| true), Err(ScriptError::Cancelled));
+            assert!(matches!(scripts.score("return )", &seen, &limits, &|| false), Err(ScriptError::Syntax { .. })));
         }),
     ]
 }

@@ -17,13 +17,14 @@ fn timed(source: &str) -> Result<Evaluated, ScriptError> {
     let start = Instant::now();
     let outcome = eval_on(&scripts, source, &mut Game::default());
     let took = start.elapsed();
-    assert!(took < Duration::from_secs(2), "{source}: {took:?}");
+    // Its CPU time is what bounds it; how long that takes is a matter of what else runs.
+    assert!(took < Duration::from_secs(60), "{source}: {took:?}");
     outcome
 }
 
 fn is_limited(source: &str, kinds: &[LimitKind]) {
     match timed(source) {
-        // On a busy machine any of them may run out of time first.
+        // On a slow machine any of them may run out of time first.
         Err(ScriptError::Limit { kind, .. }) if kind == LimitKind::Time || kinds.contains(&kind) => {}
         other => panic!("{source}: {other:?}"),
     }
@@ -33,7 +34,7 @@ fn is_limited(source: &str, kinds: &[LimitKind]) {
 fn is_stopped(source: &str) {
     let (frame, limits) = (frame(300), ScriptLimits { steps: 50_000, ..ScriptLimits::default() });
     let seen = Seen { boundary: Boundary(300), frame: &frame, ended: None };
-    let outcome = scripts().eval(source, &seen, &limits, &mut Game::default());
+    let outcome = scripts().eval(source, &seen, &limits, &mut Game::default(), &|| false);
     assert!(matches!(outcome, Err(ScriptError::Limit { kind: LimitKind::Steps, .. })), "{source}: {outcome:?}");
 }
 
@@ -85,9 +86,47 @@ pub(crate) fn tests() -> Vec<Trial> {
             is_error("return ('x'):rep(1024):rep(1000000)", "string.rep");
             assert_eq!(timed("return (''):rep(1000000000)").unwrap().value, Some(json!("")));
             assert_eq!(timed("return string.rep('x', -5)").unwrap().value, Some(json!("")));
-            // Swallowed, it stays bounded all the same.
-            let swallowed = "local t, s = {}, ('x'):rep(1000000) pcall(function() while true do t[#t + 1] = s .. #t end end) return 7";
-            assert_eq!(timed(swallowed).unwrap().value, Some(json!(7)));
+        }),
+        trial("memory_that_ran_out_ends_a_script_whatever_it_catches", || {
+            let fill =
+                "local t, s = {}, ('x'):rep(1000000) local function fill() while true do t[#t + 1] = s .. #t end end ";
+            for swallow in [
+                "pcall(fill) return 7",
+                "pcall(fill) t = nil while true do end",
+                "pcall(fill) t = nil for i = 1, 10 do pcall(print, i) end return 7",
+                "while true do pcall(fill) end",
+                "xpcall(fill, function(text) return 'quiet' end) return 7",
+                "xpcall(fill, function() error('other') end) return 7",
+                "xpcall(fill, fill) return 7",
+                "xpcall(error, fill) return 7",
+                "xpcall(error, function() pcall(fill) end) return 7",
+                "pcall(pcall, fill) return 7",
+                "coroutine.resume(coroutine.create(fill)) return 7",
+                "pcall(coroutine.wrap(fill)) return 7",
+                "pcall(coroutine.wrap(function() coroutine.yield(pcall(fill)) end)) return 7",
+                "local co = coroutine.create(fill) coroutine.resume(co) coroutine.close(co) return 7",
+                "pcall(table.sort, {1, 2, 3}, fill) return 7",
+                "pcall(string.gsub, 'abc', 'b', fill) return 7",
+                "pcall(function() return setmetatable({}, {__index = fill}).x end) return 7",
+                "pcall(buffer.create, 1000000000) return 7",
+                "pcall(table.create, 30000000, 1) return 7",
+                "pcall(function() fill() end) error('hidden')",
+                "pcall(fill) return {fill}",
+            ] {
+                for _ in 0..2 {
+                    let outcome = timed(&format!("{fill}{swallow}"));
+                    let is_memory = matches!(outcome, Err(ScriptError::Limit { kind: Memory, max: 67_108_864, .. }));
+                    assert!(is_memory, "{swallow}: {outcome:?}");
+                }
+            }
+            // What only looks alike is the script's own; a coroutine's error names both places.
+            let own = "local ok, text = pcall(error, 'out of memory') return {ok, text}";
+            assert_eq!(timed(own).unwrap().value, Some(json!([false, "out of memory"])));
+            let inner = "local ok, text = pcall(coroutine.wrap(function() error('no') end)) return text";
+            assert_eq!(timed(inner).unwrap().value, Some(json!("script:1: no")));
+            let values = "local f = coroutine.wrap(function(a, ...) local b = coroutine.yield(a, ...) return b end) \
+                          local a, b = f(1, nil, 3) return {a, select('#', pcall(f, 4)), (xpcall(function(x) return x end, print, 5))}";
+            assert_eq!(timed(values).unwrap().value, Some(json!([1, 2, true])));
         }),
         trial("bulk_functions_are_bounded", || {
             is_error("return table.move({1}, 1, 1000000000, 1, {})", "table.move");

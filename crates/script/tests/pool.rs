@@ -5,8 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
-use script::{LimitKind, ScriptError, ScriptLimits, ScriptProgram, Scripts, Seen};
-use wire::Boundary;
+use script::{LimitKind, Past, ScriptError, ScriptLimits, ScriptProgram, Scripts, Seen};
+use wire::{Boundary, Frame, Message};
 
 use crate::support::{Game, eval_on, frame, scripts, trial};
 
@@ -63,6 +63,45 @@ fn within_10_s(holds: impl Fn() -> bool) -> bool {
     holds()
 }
 
+fn signal(pid: i32, name: &str) {
+    assert!(Command::new("kill").args([name, &pid.to_string()]).status().expect("kill").success());
+}
+
+/// A process that somebody has stopped is given up, and the script done by another; its own limits are not blamed.
+fn stopped(scripts: &Scripts) {
+    let limits = ScriptLimits { wall: Duration::from_millis(700), ..ScriptLimits::default() };
+    let frame = frame(1);
+    let seen = Seen { boundary: Boundary(1), frame: &frame, ended: None };
+    assert!(scripts.eval("1", &seen, &limits, &mut Game::default(), &|| false).is_ok());
+    let waiting = processes();
+    assert!(!waiting.is_empty());
+    waiting.iter().for_each(|pid| signal(*pid, "-STOP"));
+    let done = scripts.eval("nh.turn", &seen, &limits, &mut Game::default(), &|| false);
+    assert_eq!(done.map(|done| done.value), Ok(Some(1.into())));
+    let many = vec![seen; 100];
+    processes().iter().for_each(|pid| signal(*pid, "-STOP"));
+    assert_eq!(scripts.score("nh.turn", &many, &limits, &|| false), Ok(vec![Ok(1.0); 100]));
+    // In the middle of a script, whose past then takes long: that is no time of its own.
+    let mut stops = Stops;
+    let lost = scripts.eval("nh.frames(2)", &seen, &limits, &mut stops, &|| false);
+    assert!(matches!(lost, Err(ScriptError::Lost(_))), "{lost:?}");
+    assert!(within_10_s(|| processes().len() <= 2));
+}
+
+/// Stops every process that asks for frames.
+struct Stops;
+
+impl Past for Stops {
+    fn frames(&mut self, _: Boundary, _: usize) -> Result<Vec<(Boundary, Frame)>, String> {
+        processes().iter().for_each(|pid| signal(*pid, "-STOP"));
+        Ok(vec![(Boundary(0), frame(0))])
+    }
+
+    fn messages(&mut self, _: usize) -> Result<Vec<Message>, String> {
+        Ok(Vec::new())
+    }
+}
+
 /// What is tested in a process of its own.
 pub(crate) fn alone() {
     let scripts = scripts();
@@ -100,10 +139,11 @@ pub(crate) fn alone() {
     }
     assert!((0..4).all(|_| eval("1").is_ok()));
     assert!(within_10_s(|| !processes().iter().any(|pid| kept.contains(pid))));
-    let (frame, limits) = (frame(1), ScriptLimits { wall: Duration::from_millis(1), ..ScriptLimits::default() });
+    let (frame, limits) = (frame(1), ScriptLimits { cpu: Duration::from_millis(1), ..ScriptLimits::default() });
     let seen = Seen { boundary: Boundary(1), frame: &frame, ended: None };
-    let hasty = scripts.eval("while true do end", &seen, &limits, &mut Game::default());
+    let hasty = scripts.eval("while true do end", &seen, &limits, &mut Game::default(), &|| false);
     assert!(matches!(hasty, Err(ScriptError::Limit { kind: LimitKind::Time, max: 1, .. })), "{hasty:?}");
+    stopped(&scripts);
     drop(scripts);
     assert!(within_10_s(|| processes().is_empty()), "{:?}", processes());
 }

@@ -76,7 +76,7 @@ impl Past for Game {
 pub(crate) fn eval_on(scripts: &Scripts, source: &str, game: &mut Game) -> Result<Evaluated, ScriptError> {
     let frame = frame(300);
     let seen = Seen { boundary: Boundary(300), frame: &frame, ended: None };
-    scripts.eval(source, &seen, &ScriptLimits::default(), game)
+    scripts.eval(source, &seen, &ScriptLimits::default(), game, &|| false)
 }
 
 pub(crate) fn eval(source: &str) -> Result<Evaluated, ScriptError> {
