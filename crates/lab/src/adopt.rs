@@ -188,6 +188,7 @@ impl Inner {
         if frame_digest(&ours.frame) != frame_digest(&start.frame) {
             let (expected, actual) = (start.frame, ours.frame);
             let parted = Parted { boundary: common, key: first, pressed: false, expected, actual };
+            held.renew(self.new_revision());
             return Ok(Adoption {
                 snapshot: held.snapshot(),
                 common,

@@ -81,7 +81,13 @@ impl Inner {
             workers_lost: 0,
             careful_until: 0,
         };
-        run.go()
+        let mut report = run.go()?;
+        if report.snapshot.revision == revision {
+            // Nothing was pressed, and the same call again is a duplicate nevertheless.
+            held.renew(self.new_revision());
+            report.snapshot = held.snapshot();
+        }
+        Ok(report)
     }
 
     /// The machine's tip with a state, which is made again where it was not kept.

@@ -6,7 +6,7 @@ impl Lab {
     /// Takes a machine back to an earlier boundary of its line, as it first came there: before any reseed or edit
     /// at that boundary. The inputs beyond it are gone from the line; fork first to keep them. Also a game that has ended goes
     /// back. What it costs depends on the nearest state on the way, not on the length of the line. A journal notes it.
-    /// At its own boundary nothing happens and the revision stays.
+    /// At its own boundary nothing happens; the revision is a new one all the same.
     ///
     /// # Errors
     /// [`LabError::NoBoundary`], [`LabError::Cancelled`], other refusals; engine and journal failures. The machine then
@@ -37,6 +37,7 @@ impl Inner {
         }
         let line = old.line.prefix(to);
         if to == end && line.events().len() == old.line.events().len() {
+            held.renew(self.new_revision());
             return Ok(());
         }
         if let Some(journal) = held.journal().as_ref() {

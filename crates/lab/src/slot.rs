@@ -358,6 +358,20 @@ impl Held<'_> {
         drop(old);
     }
 
+    /// Gives the machine as it is a new revision, so that a call which was accepted and has changed nothing is not taken
+    /// a second time either.
+    pub(crate) fn renew(&self, revision: Revision) {
+        let mut now = self.slot.now();
+        let end = now.tip.line.end();
+        now.recent.push_back((revision, end));
+        if now.recent.len() > RECENT_MAX {
+            now.recent.pop_front();
+        }
+        now.revision = revision;
+        drop(now);
+        self.slot.changed.notify_all();
+    }
+
     /// Keeps a state for the present tip, where it had none.
     pub(crate) fn keep_state(&self, state: Arc<Kept>) {
         self.slot.now().tip.state = Some(state);

@@ -92,7 +92,7 @@ fn number(name: &str) -> Option<u64> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct BreakpointAdd {
     on: OnArgument,
-    /// message: what it holds; up to 200 characters.
+    /// message: what it holds; up to 200 bytes.
     pattern: Option<String>,
     /// message: true, where the pattern is a regular expression.
     regex: Option<bool>,

@@ -136,8 +136,12 @@ fn page<T: Serialize>(reply: Reply, name: &str, all: &[T], offset: u64, limit: u
     let Some(from) = usize::try_from(offset).ok().filter(|from| *from <= total) else {
         return Err(Failure::argument("offset", format!("argument `offset` is {offset}: there are {total} {name}")));
     };
-    let mut entries: Vec<Value> = all.iter().skip(from).take(limit).map(|entry| json!(entry)).collect();
-    entries.iter_mut().for_each(drop_empty);
+    let told = all.iter().skip(from).take(limit).map(|entry| {
+        let mut entry = json!(entry);
+        drop_empty(&mut entry);
+        entry
+    });
+    let entries = layers::fitting(told, layers::PAGE_BYTES_MAX);
     let next = from + entries.len();
     Ok(reply.with(name, entries).with("total", total).with("next", (next < total).then_some(next)))
 }

@@ -363,8 +363,10 @@ pub(crate) fn is_over(snapshot: &Snapshot) -> bool {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct QuitGame {
-    /// The main machine's.
+    /// The main machine's: anything that has happened since is STALE. Calls under way then go on.
     revision: Option<u64>,
+    /// The `game` that is to end: another one is not touched (STALE).
+    game: Option<String>,
 }
 
 impl ToolArguments for QuitGame {
@@ -372,19 +374,25 @@ impl ToolArguments for QuitGame {
     const TITLE: &'static str = "End the game";
     const TEXT: &'static str = "Ends the main machine's game now, whatever it waits for; calls that run on it stop. Its \
         last frame stays readable, and its movie can still be exported and verified until the next new_game. Give \
-        revision, so that a late or repeated call can't end another game (STALE); without it, whatever game is current \
-        ends. Repeating it is harmless.";
+        game, or revision, so that a late or repeated call can't end another game; without them, whatever game is \
+        current ends. Repeating it is harmless.";
     const EFFECT: Effect = Effect::Ends;
     const RESULT: &'static [&'static [Field]] = &[STANDING, LAYERS, &[FAIR], RUNNING];
 
     fn call(self, session: &Session, _: &Call<'_>) -> Result<Reply, Failure> {
         let main = session.machine(None)?;
+        // A machine's game never changes: another game is another machine, whose revision and turn are others.
+        let now = session.snapshot(main)?;
+        if self.game.is_some_and(|game| game != now.game.as_str()) {
+            return Err(Failure::another_game(&now));
+        }
         if let Some(revision) = self.revision {
             session.current(main, revision)?;
+        } else {
+            // Calls that run on it are part of what is to end, so the game is closed at whatever revision they leave it.
+            session.cancel_calls_on(main);
         }
-        // Calls that run on it are part of what is to end, so the game is closed at whatever revision they leave it.
-        session.cancel_calls_on(main);
-        let closed = session.lab.close(main, None);
+        let closed = session.lab.close(main, self.revision.map(Revision));
         let snapshot = closed.map_err(|error| session.failure(error, Some(main)))?;
         Ok(Reply::default().with("fair", session.fair_note(&snapshot)).extend(view_fields(session, &snapshot)))
     }

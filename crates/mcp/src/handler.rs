@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base64::Engine;
@@ -6,10 +7,10 @@ use lab::{Cancel, Progress};
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, EmbeddedResource, ErrorData,
-    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, ResourceContents, ServerCapabilities, ServerConfig, Tool as Listed,
-    ToolAnnotations,
+    GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
+    ServerCapabilities, ServerConfig, Tool as Listed, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
@@ -36,6 +37,8 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 pub(crate) struct Handler {
     session: Arc<Session>,
     tools: Arc<Vec<Tool>>,
+    /// Whether its client has made its handshake.
+    greeted: Arc<AtomicBool>,
 }
 
 /// What a tool call comes to.
@@ -44,7 +47,7 @@ type Outcome = Result<Reply, Failure>;
 impl Handler {
     pub(crate) fn new(session: Arc<Session>) -> Self {
         let tools = Arc::new(tools(session.allow_debug));
-        Self { session, tools }
+        Self { session, tools, greeted: Arc::default() }
     }
 
     /// Runs a tool on a thread of its own. A panic there is an answer too.
@@ -177,6 +180,23 @@ impl ServerHandler for Handler {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build())
             .with_server_info(implementation)
             .with_instructions(instructions(self.session.fair.is_some()))
+    }
+
+    /// The handshake, once for a connection: its version and the client's abilities hold until it ends.
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        if self.greeted.load(Ordering::Acquire) {
+            return Err(ErrorData::invalid_request("the connection is initialized already", None));
+        }
+        let result = self.negotiate_initialize(&request)?;
+        if self.greeted.swap(true, Ordering::AcqRel) {
+            return Err(ErrorData::invalid_request("the connection is initialized already", None));
+        }
+        context.peer.set_peer_info(request);
+        Ok(result)
     }
 
     async fn list_tools(

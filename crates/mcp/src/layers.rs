@@ -325,11 +325,40 @@ fn window(window: &Window, want: &Want) -> Value {
     value
 }
 
+/// Bytes of a list in one answer, however many items were asked for: the rest is the next page's.
+pub(crate) const PAGE_BYTES_MAX: usize = 100_000;
+
+/// The first of some items that have together at most so many bytes as JSON, but one at least.
+pub(crate) fn fitting(items: impl Iterator<Item = Value>, bytes_max: usize) -> Vec<Value> {
+    let mut bytes = 0_usize;
+    let fits = |(index, item): &(usize, Value)| {
+        bytes = bytes.saturating_add(bytes_of(item));
+        *index == 0 || bytes <= bytes_max
+    };
+    items.enumerate().take_while(fits).map(|(_, item)| item).collect()
+}
+
+/// The bytes of a value as JSON in a list, with its separator. A null is left out of results.
+pub(crate) fn bytes_of(value: &Value) -> usize {
+    match value {
+        Value::Null => 0,
+        Value::Object(fields) => {
+            let field = |(name, value): (&String, &Value)| match bytes_of(value) {
+                0 => 0,
+                bytes => name.len() + 3 + bytes,
+            };
+            fields.iter().map(field).sum::<usize>() + 3
+        }
+        Value::Array(items) => items.iter().map(bytes_of).sum::<usize>() + 3,
+        other => other.to_string().len() + 1,
+    }
+}
+
 /// A part of a list, with what there is in all where it is not the whole.
 pub(crate) fn page(items: impl Iterator<Item = Value>, want: &Want, name: &str) -> Value {
     let all: Vec<Value> = items.collect();
     let total = all.len();
-    let some: Vec<Value> = all.into_iter().skip(want.offset).take(want.limit).collect();
+    let some = fitting(all.into_iter().skip(want.offset).take(want.limit), PAGE_BYTES_MAX);
     let next = want.offset + some.len();
     let mut value = json!({
         "total": total,
@@ -411,6 +440,34 @@ mod tests {
     #[test]
     fn classes_have_names() {
         assert_eq!([0, 2, 3, 8, 17, 18].map(class_name), ["unknown", "weapon", "armor", "potion", "venom", "unknown"]);
+    }
+
+    #[test]
+    fn a_page_is_bounded_in_bytes_and_the_next_one_goes_on() {
+        let items: Vec<Value> = (0..300).map(|at| json!({"at": at, "text": "\u{1}".repeat(at * 10)})).collect();
+        let mut found = Vec::new();
+        let mut want = Want { limit: 2_000, ..want(&[]) };
+        loop {
+            let mut page = page(items.iter().cloned(), &want, "items");
+            assert_eq!(page["total"], json!(300));
+            let Value::Array(some) = page["items"].take() else { panic!("no items") };
+            let whole = some.iter().map(|item| item.to_string().len()).sum::<usize>();
+            assert!(whole <= PAGE_BYTES_MAX && (1..300).contains(&some.len()), "{whole}");
+            found.extend(some);
+            match page["next_offset"].as_u64() {
+                Some(next) => want.offset = next as usize,
+                None => break,
+            }
+        }
+        assert_eq!(found, items);
+        // One that is too large by itself stands alone.
+        let large = vec![json!("x".repeat(200_000)), json!(1)];
+        assert_eq!(fitting(large.into_iter(), PAGE_BYTES_MAX).len(), 1);
+        for value in [json!({"a": null, "b": [1, null, "é\n"], "c": {}}), json!([]), json!("x"), json!(1.5)] {
+            let mut told = value.clone();
+            crate::schema::drop_nulls(&mut told);
+            assert!(bytes_of(&value) >= told.to_string().len(), "{value}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::time::Duration;
 
 use lab::{Boundary, Revision, Snapshot, Urgency};
@@ -9,7 +9,7 @@ use wire::Frame;
 
 use crate::arguments::{size_within, within};
 use crate::failure::{Failure, key_names};
-use crate::layers::{self, LIMIT_DEFAULT, LIMIT_MAX, Layer, Rectangle, Want};
+use crate::layers::{self, LIMIT_DEFAULT, LIMIT_MAX, Layer, PAGE_BYTES_MAX, Rectangle, Want};
 use crate::reply::{self, Call, LAYERS, RUNNING, Reply, STANDING};
 use crate::schema::{Field, Kind};
 use crate::session::Session;
@@ -157,8 +157,12 @@ fn with_messages(session: &Session, snapshot: &Snapshot, want: &Want, after: u64
     let page = session.lab.messages_after(snapshot.machine, after);
     let page = page.map_err(|error| session.failure(error, None))?;
     let some = page.messages.get(..want.limit).unwrap_or(&page.messages);
-    let more = some.len() < page.messages.len();
-    let mut reply = reply::view(session, snapshot, want, &[]).with("messages", layers::messages(some));
+    let shown = match layers::messages(some) {
+        Value::Array(shown) => layers::fitting(shown.into_iter(), PAGE_BYTES_MAX),
+        _ => Vec::new(),
+    };
+    let more = shown.len() < page.messages.len();
+    let mut reply = reply::view(session, snapshot, want, &[]).with("messages", shown);
     if more {
         reply = reply.with("messages_more", true);
     }
@@ -200,6 +204,7 @@ const HISTORY: &[Field] = &[
     ("next", Kind::Integer, "Where the next page begins, if there is one."),
     ("reseeds", Kind::Objects, ""),
     ("edits", Kind::Objects, ""),
+    ("edits_omitted", Kind::Integer, ""),
     ("frame", Kind::Object, ""),
     ("frames", Kind::Objects, "Each with its boundary and the layers."),
 ];
@@ -224,6 +229,20 @@ impl ToolArguments for History {
         let from = within("from", self.from, 0, end)?;
         let to = within("to", self.to.unwrap_or(end), from, end)?;
         let count = limit.min(usize::try_from(to - from).unwrap_or(usize::MAX));
+        let control = call.control(Urgency::Bulk);
+        let want = Want::of(self.layers.clone());
+        let want = session.named(machine, &want);
+        let (mut frames, mut count, mut is_cut) = (None, count, false);
+        if all_frames {
+            // A boundary stands on the page that begins with it; the last has no page of its own.
+            let next = from + count as u64;
+            let last = if next < to { next.saturating_sub(1).max(from) } else { next };
+            let shown;
+            (shown, is_cut) = frames_of(session, machine, from..=last, &want, &control).map_err(failed)?;
+            // The next page begins with the first frame that is not here.
+            count = if is_cut { shown.len() } else { count };
+            frames = Some(shown);
+        }
         let page = session.lab.history(machine, Boundary(from), count).map_err(failed)?;
         let keys: Vec<wire::Key> = page.steps.iter().map(|step| step.key).collect();
         let next = from + keys.len() as u64;
@@ -232,35 +251,48 @@ impl ToolArguments for History {
             .iter()
             .map(|reseed| json!({"at": reseed.at.0, "seed": reseed.core, "display_seed": reseed.display}))
             .collect();
-        let edits: Vec<Value> =
-            page.edits.iter().map(|(at, edit)| json!({"at": at.0, "edit": edit.to_string()})).collect();
+        let edits = page.edits.iter().map(|(at, edit)| json!({"at": at.0, "edit": edit.to_string()}));
+        let edits = layers::fitting(edits, PAGE_BYTES_MAX);
+        let edits_omitted = page.edits.len() - edits.len();
         let mut reply = Reply::default()
             .extend(reply::standing(session, &snapshot))
             .with("from", from)
             .with("inputs", key_names(&keys))
-            .with("next", (next < to).then_some(next))
+            .with("next", (next < to || is_cut).then_some(next))
             .with("reseeds", (!reseeds.is_empty()).then_some(reseeds))
-            .with("edits", (!edits.is_empty()).then_some(edits));
-        let control = call.control(Urgency::Bulk);
-        if all_frames {
-            // A boundary stands on the page that begins with it; the last has no page of its own.
-            let last = if next < to { next.saturating_sub(1).max(from) } else { next };
-            let want = Want::of(self.layers);
-            let want = session.named(machine, &want);
-            let mut frames = Vec::new();
-            let walked = session.lab.walk(machine, Boundary(from)..=Boundary(last), &control, &mut |at, frame| {
-                frames.push(past(frame, &want, Some(at)));
-                ControlFlow::Continue(())
-            });
-            walked.map_err(failed)?;
+            .with("edits", (!edits.is_empty()).then_some(edits))
+            .with("edits_omitted", (edits_omitted > 0).then_some(edits_omitted));
+        if let Some(frames) = frames {
             reply = reply.with("frames", frames);
         } else if self.layers.is_some() {
             let frame = session.lab.frame_at(machine, Boundary(from), &control).map_err(failed)?;
-            let want = Want::of(self.layers);
-            reply = reply.with("frame", past(&frame, &session.named(machine, &want), None));
+            reply = reply.with("frame", past(&frame, &want, None));
         }
         Ok(reply)
     }
+}
+
+/// The frames of some boundaries, as many as fit into an answer but one at least, and whether any is left out.
+fn frames_of(
+    session: &Session,
+    machine: lab::MachineId,
+    span: RangeInclusive<u64>,
+    want: &Want,
+    control: &lab::Control<'_>,
+) -> Result<(Vec<Value>, bool), lab::LabError> {
+    let (mut frames, mut bytes, mut is_cut) = (Vec::new(), 0, false);
+    let span = Boundary(*span.start())..=Boundary(*span.end());
+    session.lab.walk(machine, span, control, &mut |at, frame| {
+        let shown = past(frame, want, Some(at));
+        bytes += layers::bytes_of(&shown);
+        is_cut = !frames.is_empty() && bytes > PAGE_BYTES_MAX;
+        if is_cut {
+            return ControlFlow::Break(());
+        }
+        frames.push(shown);
+        ControlFlow::Continue(())
+    })?;
+    Ok((frames, is_cut))
 }
 
 /// The layers of an earlier frame.

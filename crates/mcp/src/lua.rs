@@ -43,7 +43,7 @@ impl ToolArguments for LuaEval {
         cursor {row, column}, messages, inventory, menu, window, pending, ended; nh.at(row, column) {char, color, glyph, \
         kind} (kind: hero, monster, pet, object, closed_door, stairs_down, …), nh.cells() all that aren't blank, \
         nh.frames(n) the last n boundaries' views, oldest first (n up to 200), nh.message_log(n) the last n messages. \
-        print goes to `printed`. No io, os, random, require. Limits: 5,000,000 steps, 1.5 s, 64 MiB.";
+        print goes to `printed`. No io, os, random, require. Limits: 5,000,000 steps, 1.5 s of CPU, 64 MiB.";
     const EFFECT: Effect = Effect::Reads;
     const RESULT: &'static [&'static [Field]] = &[STANDING, EVALUATED];
 
@@ -60,7 +60,7 @@ impl ToolArguments for LuaEval {
         let seen = Seen { boundary: snapshot.boundary, frame: &snapshot.frame, ended: snapshot.ended.as_deref() };
         let limits = ScriptLimits::default();
         let mut past = Before { session, call, guard: &guard };
-        let outcome = session.scripts.eval(&self.source, &seen, &limits, &mut past);
+        let outcome = session.scripts.eval(&self.source, &seen, &limits, &mut past, &|| call.cancel.is_cancelled());
         // Whatever came of it, and before anything of it is told.
         session.lab.check_guard(&guard).map_err(failed)?;
         let evaluated = outcome.map_err(|error| Failure::from_script(error).at(&session.name_of(machine), snapshot))?;
@@ -182,6 +182,7 @@ impl Failure {
             }
             ScriptError::Value(_) => failure("value"),
             ScriptError::Lost(_) => failure("lost"),
+            ScriptError::Cancelled => Self::new(Code::Cancelled, "the call was cancelled"),
             _ => Self::new(Code::EngineFailure, message),
         }
     }

@@ -1,13 +1,10 @@
 //! What lines are worth.
 
-use script::{SOURCE_BYTES_MAX, ScriptLimits, Seen};
+use script::{SOURCE_BYTES_MAX, ScriptError, ScriptLimits, Seen};
 
 use crate::failure::{Code, Failure};
 use crate::reply::Call;
 use crate::session::Session;
-
-/// How many frames are scored before the call is asked whether it is to stop.
-const FRAMES: usize = 256;
 
 /// The worth of each, or why it has none.
 pub(crate) type Scores = Vec<Result<f64, String>>;
@@ -29,20 +26,15 @@ pub(crate) fn check(source: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Has a script say what each frame is worth; one that has begun to be scored when the call is cancelled is the last.
+/// Has a script say what each frame is worth; nothing of any, once the call is cancelled.
 ///
 /// # Errors
 /// `SCRIPT_FAILED`: no script, or a limit that was reached.
 pub(crate) fn scores(session: &Session, call: &Call<'_>, source: &str, seen: &[Seen<'_>]) -> Result<Scores, Failure> {
-    let mut scores = Vec::with_capacity(seen.len());
-    for some in seen.chunks(FRAMES) {
-        if call.cancel.is_cancelled() {
-            break;
-        }
-        let told = session.scripts.score(source, some, &ScriptLimits::default());
-        scores.extend(told.map_err(Failure::from_script)?);
+    match session.scripts.score(source, seen, &ScriptLimits::default(), &|| call.cancel.is_cancelled()) {
+        Err(ScriptError::Cancelled) => Ok(Vec::new()),
+        told => told.map_err(Failure::from_script),
     }
-    Ok(scores)
 }
 
 /// A few numbers that say how many are spread.

@@ -9,6 +9,7 @@ use crate::batch::{BatchParts, OnMoreArgument, SegmentArgument};
 use crate::failure::{Code, Failure};
 use crate::forks::{LuckArgument, check_room};
 use crate::game::drawn_seed;
+use crate::layers::PAGE_BYTES_MAX;
 use crate::rank;
 use crate::reply::{Call, RUNNING, Reply, is_over};
 use crate::schema::{Field, Kind};
@@ -114,7 +115,7 @@ impl ToolArguments for TryLines {
 
     fn call(self, session: &Session, call: &Call<'_>) -> Result<Reply, Failure> {
         let limit = size_within("limit", self.limit, LINES_DEFAULT, 1, 1_000)?;
-        let bytes_max = if self.limit.is_some() { usize::MAX } else { ANSWER_BYTES };
+        let bytes_max = if self.limit.is_some() { PAGE_BYTES_MAX } else { ANSWER_BYTES };
         let offset = size_within("offset", self.offset, 0, 0, 1_000_000)?;
         if let Some(name) = self.tried.clone() {
             self.refuse_beside_tried()?;

@@ -5,6 +5,7 @@ mod client_config;
 mod command_line;
 mod demo;
 mod explorer;
+mod log;
 mod movies;
 mod nle_games;
 mod out;

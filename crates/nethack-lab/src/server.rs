@@ -8,6 +8,7 @@ use lab::ResumeFrom;
 use mcp::{McpLimits, McpOptions};
 
 use crate::command_line;
+use crate::log;
 use crate::outcome::Usage;
 use crate::setup::Setup;
 use crate::viewer;
@@ -16,7 +17,7 @@ pub(crate) fn run(setup: &Setup, options: command_line::McpOptions) -> anyhow::R
     if let Some(client) = options.print_config {
         return crate::client_config::print(client);
     }
-    log_to_stderr();
+    log::to_stderr();
     // Before anything is served: an address that can't be had is to be known at once.
     let bound = options.viewer.map(|address| spectator::bind(address, options.viewer_public)).transpose()?;
     let mut server = server_options(setup, options)?;
@@ -24,14 +25,6 @@ pub(crate) fn run(setup: &Setup, options: command_line::McpOptions) -> anyhow::R
     let viewer = bound.map(viewer::of_server);
     server.viewer = viewer.as_ref().map(viewer::OfServer::start);
     Ok(mcp::serve_stdio(server)?)
-}
-
-/// Standard output belongs to the protocol.
-#[expect(clippy::disallowed_methods, reason = "what is logged reaches no machine")]
-fn log_to_stderr() {
-    let level = std::env::var("NETHACK_LAB_LOG").ok().and_then(|text| text.parse().ok());
-    let level = level.unwrap_or(tracing_subscriber::filter::LevelFilter::WARN);
-    let _ = tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_max_level(level).try_init();
 }
 
 fn server_options(setup: &Setup, options: command_line::McpOptions) -> anyhow::Result<McpOptions> {

@@ -120,7 +120,11 @@ fn what_can_not_be_gone_back_to_changes_nothing() {
     let game = lab.new_game(power_on(2), true).unwrap();
     let end = run(&lab, game.machine, "abcQ").snapshot;
     assert!(end.ended.is_some());
-    assert_eq!(seek(&lab, game.machine, 4).unwrap().revision, end.revision, "it is there already");
+    let there = seek(&lab, game.machine, 4).unwrap();
+    assert_eq!(look(&there), look(&end), "it is there already");
+    let again = lab.seek(game.machine, end.revision, Boundary(4), &Control::default());
+    assert!(matches!(again, Err(LabError::Stale(_))) && there.revision > end.revision, "a duplicate comes too late");
+    let end = there;
     let beyond = seek(&lab, game.machine, 5).unwrap_err();
     assert!(matches!(beyond, LabError::NoBoundary { .. }), "{beyond}");
     let stale = lab.seek(game.machine, Revision(0), Boundary(1), &Control::default()).unwrap_err();
