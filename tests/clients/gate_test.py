@@ -273,10 +273,17 @@ def late():
             jump("reset", kind="new_seed")
             jump("state_load", name="saved", into="main")
             for tool, given in [("new_game", {"seed": "3"}), ("movie_open", {"name": "saved"})]:
-                revision = server.call("observe")["revision"]
-                server.call("quit_game", revision=revision)
+                view = server.call("observe")
+                revision, game = view["revision"], view["game"]
+                check("a game ends by its id", server.call("quit_game", game=game).get("state") == "aborted")
+                check("twice is once", server.call("quit_game", game=game).get("state") == "aborted")
                 old.append(revision)
                 jump(tool, code="GAME_ACTIVE", **given)
+                watch.begin()
+                check.code(f"a quit_game of the game before {tool}", server.call("quit_game", game=game), "STALE")
+                calls = {"revision": watch.view["revision"], "game": game}
+                check.code("also with the right revision", server.call("quit_game", **calls), "STALE")
+                watch.unchanged("quit_game of another game")
             everything_at_once(server, watch)
             view = server.call("observe")
             waits = server.start_call("observe", since_revision=view["revision"], wait_ms=60_000)
@@ -341,12 +348,26 @@ def long_jumps():
             while server.next_message().get("method") != "notifications/progress":
                 pass
             check("others are answered meanwhile", server.call("observe") == ended)
+            # One that would begin a game waits for its turn, and can be told not to.
+            waits = server.start_call("new_game", seed="1")
+            server.send("notifications/cancelled", {"requestId": waits, "reason": "no"}, has_id=False)
+            check("also while another waits", server.call("observe") == ended)
             server.send("notifications/cancelled", {"requestId": call, "reason": "enough"}, has_id=False)
             cancelled = wait_until(lambda: server.call("movie_open", name="missing").get("error"), 60)
             check("a cancelled one lets the next in", cancelled)
             watch.unchanged("a movie_open that is cancelled")
             opened = structured(server.answer(start()))
             check("a long movie is opened", opened.get("inputs") == 120_000, opened)
+            check("it is saved", "error" not in server.call("state_save", name="longest"))
+            watch.begin()
+            for into in ({"into": "fork"}, {"into": "main", "revision": watch.view["revision"]}):
+                # It may be done before it hears of it; half of it is never done.
+                loads = server.start_call("state_load", name="longest", **into)
+                server.send("notifications/cancelled", {"requestId": loads, "reason": "enough"}, has_id=False)
+                looked = server.call("observe")
+                check(f"others are answered while a state is loaded {into}", looked["boundary"] == 120_000, looked)
+            check("a load is the whole of it", wait_until(lambda: server.call("info")["main"]["boundary"] == 120_000, 30))
+            opened = server.call("observe")
             sought = server.call("seek", revision=opened["revision"], boundary=17_777)
             check("and gone back in", sought.get("boundary") == 17_777, sought)
             check("and verified", server.call("movie_verify").get("verdict") == "exact")

@@ -10,7 +10,7 @@ from harness import Checks, Server, Shapes, children, is_alive, scratch, wait_un
 
 PROGRAM = sys.argv[1]
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-SCRIPT_S = 2.0
+SCRIPT_S = 2.0  # of CPU time: how long that takes is a matter of what else runs
 MEMORY_KIB = 400 << 10
 check = Checks("lua")
 
@@ -110,6 +110,19 @@ def script_processes(server):
     return [pid for pid in children(server.process.pid) if is_script(pid)]
 
 
+def script_cpu_s(server):
+    """The CPU time of a server's script processes, those that have ended included."""
+    def seconds(pid, first):
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                fields = file.read().rpartition(")")[2].split()
+        except OSError:
+            return 0.0
+        return sum(map(int, fields[first : first + 2])) / os.sysconf("SC_CLK_TCK")
+
+    return seconds(server.process.pid, 13) + sum(seconds(pid, 11) for pid in script_processes(server))
+
+
 def peak_kib(pid):
     try:
         with open(f"/proc/{pid}/status") as file:
@@ -133,14 +146,14 @@ def test_hostile(server):
     server.lua("1")
     for name, sources in HOSTILE.items():
         for source in sources:
-            start = time.monotonic()
+            start, used = time.monotonic(), script_cpu_s(server)
             asked = server.start_call("lua_eval", source=source)
             # Other calls are answered meanwhile.
             look = server.call("observe", layers=[])
             waited = time.monotonic() - start
             peak = max([peak, *map(peak_kib, script_processes(server))])
             answer = server.answer(asked)
-            took = time.monotonic() - start
+            took = script_cpu_s(server) - used
             error = answer["result"]["structuredContent"].get("error", {})
             check.code(f"{name}: {source}", {"error": error}, "SCRIPT_FAILED")
             check(f"{name}: {source} ends in time", took < SCRIPT_S, took)

@@ -1,11 +1,14 @@
 """What is refused or fails leaves the machine as it was, byte for byte: each row of what is to be safe."""
 
+import contextlib
 import json
 import os
+import queue
 import resource
 import signal
 import subprocess
 import sys
+import threading
 import traceback
 
 from harness import Checks, Server, children, scratch, structured
@@ -132,8 +135,7 @@ LUA = [
 
 
 def crashes():
-    """Point (c): an engine that dies, calls that interleave, a client that goes, a disk that is full. No key of the game
-    takes long enough to run away; lab's tests have engines that do."""
+    """Point (c): an engine that dies, calls that interleave, a client that goes."""
     with scratch() as directory:
         server, watch = watched(directory)
         with server:
@@ -168,6 +170,114 @@ def crashes():
                 check("a client that goes leaves the image", same, (before, after))
                 ends(server)
                 server.process.wait(timeout=20)
+
+
+def run_away():
+    """An engine that runs away, or dies of itself: its watchdog is set so low that a search of many turns is too much."""
+    with scratch() as directory:
+        # On the way to a game no key takes long; a count of turns does.
+        server, watch = watched(directory, "--key-cpu-ms", "40")
+        with server:
+            server.call("new_game", seed=SEED, role="samurai")
+            view = server.call("run", revision=server.call("observe")["revision"], text="2s", on_more="dismiss")
+            watch.begin()
+            fork = server.call("fork_create")["forks"][0]
+            lost = server.call("fork_run", fork=fork["id"], revision=fork["revision"], text="20000", force=True)
+            lost = server.call("press", machine=fork["id"], revision=lost["revision"], key="s")
+            check("a key that runs away is lost", lost.get("stop") == "lost" and lost["lost"], lost)
+            watch.unchanged("a key of a fork that ran away")
+            revision = watch.view["revision"]
+            counted = server.call("run", revision=revision, text="20000", force=True)
+            watch.begin()
+            lost = server.call("run", revision=counted["revision"], text="sjjj", force=True)
+            check("on main too", lost.get("stop") == "lost" and lost.get("sent") == 0 and "lost" in lost, lost)
+            diff = server.call("fork_diff", a="main", b=watch.twin)
+            check("which stays as it was", diff["images_same"], diff)
+            check("a retry comes too late", lost["revision"] > counted["revision"], lost)
+            played = server.call("press", revision=lost["revision"], key="ESC")
+            check("and goes on", played.get("sent") == 1, (played, view))
+            check("and verifies", server.call("movie_verify").get("verdict") == "exact")
+            check("no noise", not server.noise, server.noise)
+
+
+def blows():
+    """Whatever a worker dies of, in the middle of a run: no key is lost or doubled."""
+    with scratch() as directory:
+        server, watch = watched(directory, "--workers", "2")
+        with server:
+            game = server.call("new_game", seed=SEED, role="samurai")
+            keys = "20s" * 200
+            for blow in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGTERM, signal.SIGKILL):
+                fork = server.call("fork_create")["forks"][0]
+                calm = server.call("fork_run", fork=fork["id"], revision=fork["revision"], text=keys, force=True)
+                call = server.start_call("run", revision=game["revision"], text=keys, force=True)
+                for worker in children(server.process.pid):
+                    os.kill(worker, blow)
+                game = structured(server.answer(call))
+                check(f"{blow.name} costs no key", game.get("sent") == calm["sent"], game)
+                diff = server.call("fork_diff", a="main", b=fork["id"])
+                check(f"{blow.name} leaves the image that a calm run has", diff["images_same"], diff)
+            # More blows than any call is tried again: it is said, and nothing is half done.
+            watch.begin()
+            call = server.start_call("run", revision=game["revision"], text=keys, force=True)
+            answered = queue.Queue()
+            threading.Thread(target=lambda: answered.put(structured(server.answer(call))), daemon=True).start()
+            while answered.empty():
+                for worker in children(server.process.pid):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(worker, signal.SIGKILL)
+            stormy = answered.get()
+            code = stormy.get("error", {}).get("code")
+            said = code == "ENGINE_FAILURE" or stormy.get("stop") in ("lost", "done")
+            check("a storm is survived or told", said, stormy)
+            after = server.call("observe")
+            done = after["boundary"] - watch.view["boundary"]
+            check("what was pressed is what is said", code or done == stormy.get("sent"), (done, stormy))
+            fork = server.call("fork_create", boundary=watch.view["boundary"])["forks"][0]
+            server.call("fork_run", fork=fork["id"], revision=fork["revision"], text=keys[:done], force=True) if done else None
+            diff = server.call("fork_diff", a="main", b=fork["id"])
+            check("and is what a calm run gives", diff["images_same"], diff)
+            check("it verifies", server.call("movie_verify").get("verdict") == "exact")
+
+
+def stopped():
+    """Workers and scripts that somebody has stopped are given up after ten seconds, and others do their work."""
+    with scratch() as directory:
+        server, watch = watched(directory, "--workers", "2")
+        with server:
+            game = server.call("new_game", seed=SEED, role="samurai")
+            tools = {tool["name"] for tool in server.request("tools/list")["result"]["tools"]}
+            server.call("lua_eval", source="nh.turn")
+            watch.begin()
+            stilled = children(server.process.pid)
+            for worker in stilled:
+                os.kill(worker, signal.SIGSTOP)
+            call = server.start_call("lua_eval", source="nh.status.hp")
+            check("others are answered meanwhile", server.call("observe") == watch.view)
+            scored = structured(server.answer(call))
+            check("a script over stopped processes has its value", scored.get("value") == watch.view["status"]["hp"], scored)
+            for worker in stilled:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGSTOP)
+            played = server.call("run", revision=game["revision"], text="5s", on_more="dismiss")
+            check("a run too", played.get("sent") == 2, played)
+            check("and all is as it would be", server.call("movie_verify").get("verdict") == "exact", tools)
+
+
+def log():
+    """A client that sends nonsense without end does not fill the log."""
+    with scratch() as directory, Server(PROGRAM, "--out-dir", directory) as server:
+        server.initialize()
+        for at in range(3_000):
+            server.send_bytes(b'{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": "no%s"}}\n' % (10_000 + at, b"x" * 3_000))
+        server.send_bytes(b"nonsense\n" * 3_000)
+        check("it is told so itself", server.answer(12_999)["error"]["code"] == -32602)
+        again = server.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}})
+        check("a second handshake is refused", again.get("error", {}).get("code") == -32600, again)
+        check("and the connection goes on", "error" not in server.call("info"))
+        check("EOF", server.close() == 0)
+        lines = server.errors.count(b"\n")
+        check("the log stays short", lines <= 130 and len(server.errors) < 300_000, (lines, len(server.errors)))
 
 
 def full_disk():
@@ -232,7 +342,7 @@ def other_rom():
             check("the movie inside makes it", opened.get("screen") == saved["screen"], opened)
 
 
-for part in [security, crashes, full_disk, other_rom]:
+for part in [security, crashes, run_away, blows, stopped, log, full_disk, other_rom]:
     try:
         part()
     except Exception:

@@ -317,7 +317,8 @@ pub(crate) fn succeed(
     heir: Heir,
     make: impl FnOnce() -> Result<Snapshot, LabError>,
 ) -> Result<Succession, Failure> {
-    let _beginning = session.beginning.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let beginning = session.beginning.take(|| call.cancel.is_cancelled());
+    let _beginning = beginning.ok_or_else(|| session.failure(LabError::Cancelled, None))?;
     // Named before the old one goes, so that there is a main machine at every moment.
     let mut tip_name = None;
     let make = |tip| {

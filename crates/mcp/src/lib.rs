@@ -88,6 +88,7 @@ mod reference;
 mod roster;
 mod schema;
 mod session;
+mod turn;
 
 pub use options::{Begin, McpLimits, McpOptions, ServeError, StartViewer};
 pub use reference::reference;

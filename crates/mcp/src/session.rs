@@ -17,6 +17,7 @@ use crate::names::{MAIN, Names};
 use crate::operations::Operations;
 use crate::options::McpLimits;
 use crate::tried::TriedCalls;
+use crate::turn::Turn;
 
 /// Frames that were shown, so that a later call can ask what has changed since.
 const FRAMES_KEPT: usize = 256;
@@ -36,8 +37,8 @@ pub(crate) struct Session {
     /// Where the machines are to be seen, for `info`.
     pub(crate) viewer: OnceLock<String>,
     pub(crate) operations: Operations,
-    /// Held while a game begins, so that two calls can't both find the place free.
-    pub(crate) beginning: Mutex<()>,
+    /// Taken while a game begins, so that two calls can't both find the place free.
+    pub(crate) beginning: Turn,
     /// Present where games are played fairly.
     pub(crate) fair: Option<Fair>,
     /// What a game is powered on with where it is drawn; its seeds don't count.
@@ -71,7 +72,7 @@ impl Session {
             resumed: None,
             viewer: OnceLock::new(),
             operations: Operations::default(),
-            beginning: Mutex::default(),
+            beginning: Turn::default(),
             fair: None,
             defaults: None,
             ledger: Mutex::default(),

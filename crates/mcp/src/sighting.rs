@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use wire::{Condition as Ailment, Frame, InventoryItem, MAP_COLUMNS};
+use wire::{Condition as Ailment, Frame, InventoryItem, MAP_COLUMNS, MAP_ROWS};
 
 /// NetHack 3.6's glyph numbers of monsters: seen, tame, remembered unseen, detected, and ridden. Bodies lie between.
 const PETS: i16 = 381;
@@ -20,16 +20,25 @@ fn is_monster(glyph: i16) -> bool {
     (0..PETS).contains(&glyph) || (UNSEEN..BODIES).contains(&glyph) || (RIDDEN..OBJECTS).contains(&glyph)
 }
 
-/// The monsters on the map but for the hero, with their places on the terminal.
-fn monsters(frame: &Frame) -> impl Iterator<Item = (i16, u8, u8)> {
-    let hero = frame.hero.map(|hero| (hero.row, hero.column));
-    let cells = frame.glyphs.iter().enumerate().filter(|(_, glyph)| is_monster(**glyph));
-    let placed = cells.filter_map(|(index, &glyph)| {
-        let row = u8::try_from(index / MAP_COLUMNS + 1).ok()?;
-        let column = u8::try_from(index % MAP_COLUMNS).ok()?;
-        Some((glyph, row, column))
-    });
-    placed.filter(move |&(_, row, column)| Some((row, column)) != hero)
+/// The monster at a place of the map, unless that is the hero.
+fn monster_at(frame: &Frame, row: usize, column: usize) -> Option<i16> {
+    let glyph = frame.glyphs.get(row * MAP_COLUMNS + column).copied().filter(|glyph| is_monster(*glyph))?;
+    (hero_of(frame) != Some((row, column))).then_some(glyph)
+}
+
+/// The hero's place on the map, whose first row is the terminal's second.
+fn hero_of(frame: &Frame) -> Option<(usize, usize)> {
+    frame.hero.map(|hero| (usize::from(hero.row).wrapping_sub(1), usize::from(hero.column)))
+}
+
+/// The rows of the map in which anything is not what it was, or the hero is or was.
+fn rows_to_look_at<'a>(before: &'a Frame, after: &'a Frame) -> impl Iterator<Item = usize> + 'a {
+    let heroes = [hero_of(before), hero_of(after)].map(|place| place.map(|(row, _)| row));
+    let row_of = |frame: &'a Frame, row: usize| {
+        let cells = frame.glyphs.get(row * MAP_COLUMNS..);
+        cells.map(|cells| cells.get(..MAP_COLUMNS).unwrap_or(cells))
+    };
+    (0..MAP_ROWS).filter(move |row| heroes.contains(&Some(*row)) || row_of(before, *row) != row_of(after, *row))
 }
 
 /// The monsters in view of which there were fewer before: one that only moves is none of them. On another level all
@@ -44,24 +53,29 @@ pub(crate) fn new_monsters(before: &Frame, after: &Frame) -> Vec<Value> {
     let raves = |frame: &Frame| frame.status.as_ref().is_some_and(|status| status.conditions.contains(&Ailment::Hallu));
     let is_raving = raves(before) || raves(after);
     let kind = |glyph: i16| if is_raving { 0 } else { glyph };
+    // A monster that stands where one of its kind stood is that one, so only what is not the same is looked at: few rows.
     let mut old: BTreeMap<i16, usize> = BTreeMap::new();
-    let old_places: Vec<_> = monsters(before).filter(|_| !is_elsewhere).collect();
-    for (glyph, ..) in &old_places {
-        *old.entry(kind(*glyph)).or_default() += 1;
+    let mut moved = Vec::new();
+    let rows: Vec<usize> =
+        if is_elsewhere { (0..MAP_ROWS).collect() } else { rows_to_look_at(before, after).collect() };
+    for (row, column) in rows.into_iter().flat_map(|row| (0..MAP_COLUMNS).map(move |column| (row, column))) {
+        let was = monster_at(before, row, column).filter(|_| !is_elsewhere).map(kind);
+        let is = monster_at(after, row, column);
+        if was == is.map(kind) {
+            continue;
+        }
+        if let Some(kind) = was {
+            *old.entry(kind).or_default() += 1;
+        }
+        moved.extend(is.map(|glyph| (glyph, row + 1, column)));
     }
-    // Those that stand where one of their kind stood are the old ones, as far as there are any.
-    let (stayed, moved): (Vec<_>, Vec<_>) = monsters(after).partition(|&(glyph, row, column)| {
-        old_places
-            .iter()
-            .any(|&(old, at_row, at_column)| kind(old) == kind(glyph) && (row, column) == (at_row, at_column))
-    });
     let mut new = Vec::new();
-    for (glyph, row, column) in stayed.into_iter().chain(moved) {
+    for (glyph, row, column) in moved {
         match old.get_mut(&kind(glyph)).filter(|left| **left > 0) {
             Some(left) => *left -= 1,
             None => new.push(json!({
                 "glyph": glyph,
-                "char": after.screen.at(usize::from(row), usize::from(column)),
+                "char": after.screen.at(row, column),
                 "row": row,
                 "column": column,
             })),

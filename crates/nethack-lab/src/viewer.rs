@@ -105,7 +105,8 @@ impl Source for Games {
         let key = from.checked_sub(1).and_then(|before| self.keys(id, before, 1).pop());
         let symbols = Symbols::of(&snapshot.power_on);
         let ended = snapshot.ended.filter(|_| snapshot.boundary.0 == from);
-        Ok(vec![At { boundary: from, key, frame, symbols, ended }])
+        let game = snapshot.game.to_string();
+        Ok(vec![At { game, boundary: from, key, frame, symbols, ended }])
     }
 
     fn messages(&self, id: &str, after: u64, limit: usize) -> Vec<Logged> {

@@ -98,12 +98,15 @@ fn numbers<const N: usize>(query: Option<&str>, names: [&str; N]) -> Result<[Opt
             return Err(format!("what may be asked for is {}", names.join(", ")));
         };
         if slot.is_some() {
-            return Err("a name stands twice".to_owned());
+            return Err(format!("{name} stands twice"));
         }
-        *slot = Some(number(value).ok_or_else(|| format!("{name}: a whole number is wanted"))?);
+        *slot = Some(number(value).ok_or_else(|| format!("{name}: {NUMBER}"))?);
     }
     Ok(found)
 }
+
+/// What is said of a text that is no number.
+const NUMBER: &str = "a whole number from 0 on, of at most 16 digits, is wanted";
 
 fn number(text: &str) -> Option<u64> {
     let digits = (1..=16).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -208,13 +211,16 @@ async fn frames(
     Path((id, boundary)): Path<(String, String)>,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let Some(from) = number(&boundary).filter(|_| is_id(&id)) else { return unknown() };
+    if !is_id(&id) {
+        return unknown();
+    }
+    let Some(from) = number(&boundary) else { return bad(&format!("boundary: {NUMBER}")) };
     let count = match numbers(query.as_deref(), ["count"]) {
         Ok([count]) => count.map_or(1, |count| usize::try_from(count).unwrap_or(usize::MAX)),
         Err(wrong) => return bad(&wrong),
     };
     if !(1..=FRAMES_MAX).contains(&count) {
-        return bad("count: 1 to 64");
+        return bad(&format!("count: {count} is not 1 to {FRAMES_MAX}"));
     }
     let find = move |watchers: &Watchers| match watchers.source.frames(&id, from, count) {
         Ok(frames) => {
@@ -245,7 +251,7 @@ async fn messages(State(shared): State<Shared>, Path(id): Path<String>, RawQuery
         Err(wrong) => return bad(&wrong),
     };
     let Some(limit) = usize::try_from(limit).ok().filter(|limit| (1..=MESSAGES_MAX).contains(limit)) else {
-        return bad("limit: 1 to 2000");
+        return bad(&format!("limit: {limit} is not 1 to {MESSAGES_MAX}"));
     };
     let read = move |watchers: &Watchers| {
         if watchers.source.look(&id).is_none() {

@@ -192,6 +192,8 @@ async fn serve(stream: TcpStream, router: Router, guest: Guest) {
     let service = router.layer(axum::Extension(guest.clone()));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
+        // A client that has said all it has to say still gets its answer.
+        .half_close(true)
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(HEAD_BYTES_MAX)
         .max_headers(HEADERS_MAX)

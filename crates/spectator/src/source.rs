@@ -124,6 +124,8 @@ pub enum Waited {
 /// A frame of a line.
 #[derive(Clone, Debug)]
 pub struct At {
+    /// Its game, as in [`Published::game`].
+    pub game: String,
     /// Its boundary.
     pub boundary: u64,
     /// The key that led to it; absent at power-on.

@@ -90,6 +90,7 @@ fn is_over(published: &Published) -> bool {
 /// A frame of a line, with the key that led to it.
 pub(crate) fn at(at: &At) -> Value {
     let mut fields = frame(&at.frame, at.symbols, at.ended.is_some());
+    fields.insert("game".to_owned(), json!(at.game));
     fields.insert("boundary".to_owned(), json!(at.boundary));
     fields.insert("key".to_owned(), json!(at.key.map(wire::Key::name)));
     fields.insert("ended".to_owned(), json!(at.ended.as_deref().map(ended)));

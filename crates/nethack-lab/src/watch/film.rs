@@ -11,6 +11,8 @@ use crate::viewer;
 use crate::watch::head::{self, Head, Led};
 use crate::watch::reader::Found;
 
+/// How often frames are tried to be had.
+const TRIES: u32 = 3;
 /// The only machine's name.
 const MAIN: &str = "main";
 /// What is said once the file holds another movie.
@@ -246,35 +248,15 @@ impl Source for Film {
         if id != MAIN {
             return Err(Refusal::UnknownMachine);
         }
-        let (tip, last) = {
-            let now = self.now();
-            (now.tip.clone(), now.movie.boundary().0)
-        };
-        if from > tip.boundary.0 {
-            let through = tip.boundary.0;
-            return Err(if from > last { Refusal::NoBoundary { last } } else { Refusal::NotYet { through } });
+        let mut found = self.frames_once(from, count);
+        for _ in 1..TRIES {
+            // A worker that was killed, or a machine that has given way to the next while it was asked.
+            if !matches!(found, Err(Refusal::Failed(_) | Refusal::UnknownMachine)) {
+                break;
+            }
+            found = self.frames_once(from, count);
         }
-        let count = usize::try_from(tip.boundary.0 - from).unwrap_or(usize::MAX).saturating_add(1).min(count);
-        let frames = if count == 1 {
-            let frame = self.lab.frame_at(tip.machine, Boundary(from), &Control::default());
-            vec![frame.map_err(|error| viewer::refusal(&error))?]
-        } else {
-            head::frames(&self.lab, &tip, from, count).map_err(|error| Refusal::Failed(format!("{error:#}")))?
-        };
-        // Of the machine that gave the frames: the movie may have gone another way since.
-        let first = from.saturating_sub(1);
-        let keys = viewer::keys(&self.lab, tip.machine, first, frames.len() + 1);
-        let key = |boundary: u64| {
-            let at = boundary.checked_sub(1)?.checked_sub(first)?;
-            keys.get(usize::try_from(at).ok()?).copied()
-        };
-        let symbols = Symbols::of(&tip.power_on);
-        let at = |(index, frame)| {
-            let boundary = from + index as u64;
-            let ended = tip.ended.clone().filter(|_| boundary == tip.boundary.0);
-            At { boundary, key: key(boundary), frame, symbols, ended }
-        };
-        Ok(frames.into_iter().enumerate().map(at).collect())
+        found
     }
 
     fn messages(&self, id: &str, after: u64, limit: usize) -> Vec<Logged> {
@@ -301,5 +283,39 @@ impl Source for Film {
 
     fn index(&self, id: &str) -> Option<Arc<Index>> {
         (id == MAIN).then(|| Arc::clone(&self.found().index))
+    }
+}
+
+impl Film {
+    fn frames_once(&self, from: u64, count: usize) -> Result<Vec<At>, Refusal> {
+        let (tip, last, game) = {
+            let now = self.now();
+            (now.tip.clone(), now.movie.boundary().0, now.game.clone())
+        };
+        if from > tip.boundary.0 {
+            let through = tip.boundary.0;
+            return Err(if from > last { Refusal::NoBoundary { last } } else { Refusal::NotYet { through } });
+        }
+        let count = usize::try_from(tip.boundary.0 - from).unwrap_or(usize::MAX).saturating_add(1).min(count);
+        let frames = if count == 1 {
+            let frame = self.lab.frame_at(tip.machine, Boundary(from), &Control::default());
+            vec![frame.map_err(|error| viewer::refusal(&error))?]
+        } else {
+            head::frames(&self.lab, &tip, from, count).map_err(|error| Refusal::Failed(format!("{error:#}")))?
+        };
+        // Of the machine that gave the frames: the movie may have gone another way since.
+        let first = from.saturating_sub(1);
+        let keys = viewer::keys(&self.lab, tip.machine, first, frames.len() + 1);
+        let key = |boundary: u64| {
+            let at = boundary.checked_sub(1)?.checked_sub(first)?;
+            keys.get(usize::try_from(at).ok()?).copied()
+        };
+        let symbols = Symbols::of(&tip.power_on);
+        let at = |(index, frame)| {
+            let boundary = from + index as u64;
+            let ended = tip.ended.clone().filter(|_| boundary == tip.boundary.0);
+            At { game: game.clone(), boundary, key: key(boundary), frame, symbols, ended }
+        };
+        Ok(frames.into_iter().enumerate().map(at).collect())
     }
 }

@@ -97,6 +97,41 @@ fn shown(bed: &Bed, file: &Path, at: u64) -> Vec<String> {
     rows
 }
 
+/// The children of a process.
+fn children(parent: u32) -> Vec<i32> {
+    let is_child = |pid: &i32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().collect::<Vec<_>>());
+        fields.is_some_and(|fields| fields.get(1) == Some(&parent.to_string().as_str()) && fields[0] != "Z")
+    };
+    let entries = std::fs::read_dir("/proc").expect("processes");
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).filter(is_child).collect()
+}
+
+#[test]
+fn killed_workers_cost_no_frame() {
+    let bed = Bed::new();
+    let file = bed.record("game.movie", 7, 400);
+    let last = inputs(&bed, &file);
+    let watcher = Watcher::over(&file);
+    watcher.state("the end", |state| state["boundary"] == last);
+    let game = watcher.get("/api/machines/main/state").1["game"].clone();
+    assert!(!children(watcher.child.id()).is_empty(), "it has workers");
+    for path in ["", "?count=20"] {
+        for at in [0, last / 3, last / 2, last - 20] {
+            for worker in children(watcher.child.id()) {
+                let pid = rustix::process::Pid::from_raw(worker).expect("a process");
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+            let (status, found) = watcher.get(&format!("/api/machines/main/frames/{at}{path}"));
+            assert_eq!(status, 200, "{at}{path}: {found}");
+            let frames = found["frames"].as_array().expect("frames");
+            assert_eq!(frames.len(), if path.is_empty() { 1 } else { 20 }, "{at}{path}");
+            assert!(frames.iter().all(|frame| frame["game"] == game), "{at}{path}: {game}");
+        }
+    }
+}
+
 #[test]
 fn frames_of_a_movie_are_those_that_it_shows() {
     let bed = Bed::new();

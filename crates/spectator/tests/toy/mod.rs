@@ -111,6 +111,7 @@ impl Source for Toy {
             return Err(Refusal::NoBoundary { last: now.boundary });
         }
         let at = |boundary| At {
+            game: now.game.clone(),
             boundary,
             key: (boundary > 0).then_some(Key(b's')),
             frame: machine(id, boundary).frame,
