@@ -77,8 +77,9 @@ HARMLESS = {
 class Lab(Server):
     """A server with calls whose results are held against the listed schemas."""
 
-    def begin(self):
+    def begin(self, before_the_game=lambda: None):
         self.initialize()
+        before_the_game()
         listed = self.request("tools/list")["result"]["tools"]
         self.shapes = Shapes({tool["name"]: tool["outputSchema"] for tool in listed})
         return self.checked("new_game", seed="11", role="valkyrie")
@@ -294,9 +295,7 @@ def test_many_at_once(program):
 def test_over(program):
     """A game that has ended can be looked at, and there is nothing to look at before there is one."""
     with Lab(program) as server:
-        server.initialize()
-        check.code("without a game", server.call("lua_eval", source="1"), "NO_GAME")
-        game = server.begin()
+        game = server.begin(lambda: check.code("without a game", server.call("lua_eval", source="1"), "NO_GAME"))
         report = server.checked("run", revision=game["revision"], keys=typed("#quit\ny") + ["ESC"] * 9, force=True)
         over = server.lua("return nh.ended")
         check("an end is seen", report["state"] == "ended" and over.get("value", {}).get("kind") == "quit", (report, over))

@@ -6,6 +6,7 @@ import os
 import queue
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -172,32 +173,121 @@ def crashes():
                 server.process.wait(timeout=20)
 
 
-def run_away():
-    """An engine that runs away, or dies of itself: its watchdog is set so low that a search of many turns is too much."""
+class Broken:
+    """A ROM whose machine code was changed: the bytes at a symbol of the ELF file are other ones."""
+
+    def __init__(self, path):
+        subprocess.run([PROGRAM, "rom", "export", path], check=True, capture_output=True)
+        self.path, self.data = path, bytearray(open(path, "rb").read())
+        sections_at, size, count = *struct.unpack_from("<Q", self.data, 40), *struct.unpack_from("<HH", self.data, 58)
+        sections = [struct.unpack_from("<IIQQQQIIQQ", self.data, sections_at + at * size) for at in range(count)]
+        symbols = next(section for section in sections if section[1] == 2)
+        names = sections[symbols[6]]
+        self.symbols = {}
+        for at in range(symbols[4], symbols[4] + symbols[5], 24):
+            name, _, _, _, value, _ = struct.unpack_from("<IBBHQQ", self.data, at)
+            begins = names[4] + name
+            self.symbols[self.data[begins : self.data.index(0, begins)].decode().partition(".")[0]] = value
+        headers_at, size, count = *struct.unpack_from("<Q", self.data, 32), *struct.unpack_from("<HH", self.data, 54)
+        headers = [struct.unpack_from("<IIQQQQQQ", self.data, headers_at + at * size) for at in range(count)]
+        self.segments = [(header[3], header[2], header[5]) for header in headers if header[0] == 1]
+
+    def address(self, data):
+        """Where some bytes come to lie."""
+        offset = self.data.index(data)
+        return next(offset - start + base for base, start, size in self.segments if start <= offset < start + size)
+
+    def put(self, symbol, code):
+        place = self.symbols[symbol]
+        offset = next(place - base + start for base, start, size in self.segments if base <= place < base + size)
+        self.data[offset : offset + len(code)] = code
+
+    def call(self, symbol, function, argument):
+        """Has one function be nothing but the call of another."""
+        load = b"\x31\xc0\xbf" + struct.pack("<I", argument)
+        place = self.symbols[symbol] + len(load) + 5
+        self.put(symbol, load + b"\xe9" + struct.pack("<i", self.symbols[function] - place))
+
+    def write(self):
+        with open(self.path, "wb") as file:
+            file.write(self.data)
+
+
+def broken_engines():
+    """An engine that runs away loses the key, and the machine stays as it was; one that crashes or panics ends its game,
+    in every replay at the same key. Other machines and calls go on."""
     with scratch() as directory:
-        # On the way to a game no key takes long; a count of turns does.
-        server, watch = watched(directory, "--key-cpu-ms", "40")
+        rom = Broken(os.path.join(directory, "broken.rom"))
+        rom.put("doengrave", b"\xeb\xfe")  # jumps to itself
+        rom.put("dosit", b"\x0f\x0b")  # no instruction
+        rom.put("dohistory", b"\x8b\x04\x25\x00\x00\x00\x00")  # reads at 0
+        rom.call("doturn", "panic", rom.address(b"Croesus"))
+        rom.write()
+        server, watch = watched(directory, "--rom", rom.path, "--key-cpu-ms", "400", "--workers", "2")
         with server:
-            server.call("new_game", seed=SEED, role="samurai")
-            view = server.call("run", revision=server.call("observe")["revision"], text="2s", on_more="dismiss")
-            watch.begin()
-            fork = server.call("fork_create")["forks"][0]
-            lost = server.call("fork_run", fork=fork["id"], revision=fork["revision"], text="20000", force=True)
-            lost = server.call("press", machine=fork["id"], revision=lost["revision"], key="s")
-            check("a key that runs away is lost", lost.get("stop") == "lost" and lost["lost"], lost)
-            watch.unchanged("a key of a fork that ran away")
-            revision = watch.view["revision"]
-            counted = server.call("run", revision=revision, text="20000", force=True)
-            watch.begin()
-            lost = server.call("run", revision=counted["revision"], text="sjjj", force=True)
-            check("on main too", lost.get("stop") == "lost" and lost.get("sent") == 0 and "lost" in lost, lost)
-            diff = server.call("fork_diff", a="main", b=watch.twin)
-            check("which stays as it was", diff["images_same"], diff)
-            check("a retry comes too late", lost["revision"] > counted["revision"], lost)
-            played = server.call("press", revision=lost["revision"], key="ESC")
-            check("and goes on", played.get("sent") == 1, (played, view))
-            check("and verifies", server.call("movie_verify").get("verdict") == "exact")
+            game = server.call("new_game", seed=SEED, role="samurai")
+            server.call("run", revision=game["revision"], text="2s", on_more="dismiss")
+            runs_away(server, watch)
+            for key, what in {"META_s": "SIGILL", "V": "SIGSEGV", "META_t": "Croesus"}.items():
+                ends_badly(server, watch, key, what)
             check("no noise", not server.noise, server.noise)
+
+
+def same_as_before(server, watch, what):
+    diff, now = server.call("fork_diff", a="main", b=watch.twin), server.call("observe")
+    check(f"{what} on a fork leaves main's image", diff["images_same"], diff)
+    check(f"{what} on a fork leaves main", now == watch.view, (now, watch.view))
+
+
+def same_as_calm(server, what, boundary):
+    """Main after two turns of searching from a boundary is what a fork is that knows of nothing else."""
+    calm = server.call("fork_create", boundary=boundary)["forks"][0]
+    server.call("fork_run", fork=calm["id"], revision=calm["revision"], text="ss", force=True)
+    diff = server.call("fork_diff", a="main", b=calm["id"])
+    check(f"{what} leaves the image of before", diff["images_same"], diff)
+
+
+def runs_away(server, watch):
+    watch.begin()
+    fork = server.call("fork_create")["forks"][0]
+    call = server.start_call("press", machine=fork["id"], revision=fork["revision"], key="E")
+    others = [server.call("observe"), server.call("info")["main"]["revision"]]
+    check("others are answered while a key runs away", others == [watch.view, watch.view["revision"]], others)
+    lost = structured(server.answer(call))
+    check("a key that runs away is lost", lost.get("stop") == "lost" and lost["sent"] == 0 and "lost" in lost, lost)
+    check.code("a retry comes too late", server.call("press", machine=fork["id"], revision=fork["revision"], key="E"), "STALE")
+    diff = server.call("fork_diff", a=fork["id"], b=watch.twin)
+    check("and changed nothing", diff["images_same"], diff)
+    same_as_before(server, watch, "a key that runs away")
+    lost = server.call("run", revision=watch.view["revision"], keys=["s", "s", "E", "s"], force=True)
+    check("on main it ends a run", lost.get("stop") == "lost" and lost.get("sent") == 2, lost)
+    same_as_calm(server, "a key that ran away", watch.view["boundary"])
+    tried = server.call("try_lines", lines=[{"keys": ["s"]}, {"keys": ["E"]}, {"keys": ["s"]}], force=True)
+    stops = [line["stop"] for line in tried["lines"]]
+    check("of lines it is one", stops == ["done", "lost", "done"], tried)
+    played = server.call("press", revision=lost["revision"], key="s")
+    check("main goes on", played.get("sent") == 1, played)
+    check("and verifies", server.call("movie_verify").get("verdict") == "exact")
+
+
+def ends_badly(server, watch, key, word):
+    watch.begin()
+    view, keys = watch.view, [key, *["SPACE"] * 30]
+    fork = server.call("fork_create")["forks"][0]
+    ended = server.call("fork_run", fork=fork["id"], revision=fork["revision"], keys=keys, force=True)
+    # NetHack's own panic tries to save what can be saved, and says what happened on the screen.
+    kind = "saved" if word == "Croesus" else "crashed"
+    check(f"{word} ends a fork's game", ended.get("stop") == "ended" and ended["ended"]["kind"] == kind, ended)
+    check(f"{word} is told", word in ended["ended"]["text"] + ended["screen"], ended)
+    same_as_before(server, watch, word)
+    ended = server.call("run", revision=view["revision"], keys=["s", "s", *keys], force=True)
+    check(f"{word} ends main's", ended.get("stop") == "ended" and ended["state"] == "ended", ended)
+    check(f"{word} in every replay", server.call("movie_verify").get("verdict") == "exact")
+    back = server.call("seek", revision=ended["revision"], boundary=view["boundary"] + 2)
+    same_as_calm(server, word, view["boundary"])
+    played = server.call("press", revision=back["revision"], key="ESC")
+    check(f"and main goes on after {word}", played.get("sent") == 1, played)
+    check(f"and verifies after {word}", server.call("movie_verify").get("verdict") == "exact")
 
 
 def blows():
@@ -342,7 +432,7 @@ def other_rom():
             check("the movie inside makes it", opened.get("screen") == saved["screen"], opened)
 
 
-for part in [security, crashes, run_away, blows, stopped, log, full_disk, other_rom]:
+for part in [security, crashes, broken_engines, blows, stopped, log, full_disk, other_rom]:
     try:
         part()
     except Exception:
