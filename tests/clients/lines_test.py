@@ -398,6 +398,17 @@ def histories():
         check("ten frames without a limit", len(default["frames"]) == 10 and default["next"] == 10, default)
         one = lab("history", **{"from": 3, "to": 3}, frames=True)
         check("one boundary alone", [frame["boundary"] for frame in one["frames"]] == [3] and one["inputs"] == [], one)
+        lab.main("run", text="s:" * 60, force=True)
+        told, at, pages, inputs = [], 0, 0, []
+        while at is not None:
+            page = lab("history", **{"from": at}, frames=True, limit=100, layers=["cells", "inventory", "screen"])
+            check("a page is bounded in bytes", len(json.dumps(page)) < 150_000, len(json.dumps(page)))
+            told += [frame["boundary"] for frame in page["frames"]]
+            inputs += page["inputs"]
+            at, pages = page.get("next"), pages + 1
+        end = lab("observe")["boundary"]
+        check("and nothing is lost over pages", pages > 2 and told == list(range(end + 1)), (pages, told))
+        check("nor an input", inputs == lab("history", **{"from": 0}, limit=2000)["inputs"], inputs)
         lab.refused("history", "INVALID_ARGUMENT", "limit", **{"from": 0}, frames=True, limit=101)
         lab.refused("observe", "INVALID_ARGUMENT", "cancel", cancel=True)
         lab.refused("observe", "INVALID_ARGUMENT", "operation", cancel=True, operation="op99")
@@ -418,7 +429,38 @@ def cancelled():
         check("a cancelled call stops", found["total"] == 1 and time.monotonic() - began < 30, found)
 
 
-for part in [breakpoints, hunger, tries, histories, cancelled]:
+def pages():
+    """However many items are asked for, an answer is bounded in bytes, and the next pages have the rest."""
+    with Server(PROGRAM, *PATIENT) as server:
+        lab = Lab(server, seed=str(SEED), role="samurai")
+        for _ in range(3):
+            lab("fork_create", count=256)
+        found, offset = [], 0
+        while offset is not None:
+            page = lab("fork_list", limit=1024, offset=offset)
+            check("a page of forks is bounded in bytes", len(json.dumps(page)) < 120_000, len(json.dumps(page)))
+            check("its total is true", page["total"] == 768, page["total"])
+            found += [fork["id"] for fork in page["forks"]]
+            offset = page.get("next_offset")
+        check("all forks are there", found == [f"f{at}" for at in range(1, 769)], found)
+        lab("try_lines", lines=[{"text": ":"}] * 1_500)
+        found, offset = [], 0
+        while offset is not None:
+            page = lab("try_lines", tried="t1", limit=1000, offset=offset)
+            check("a page of lines is bounded in bytes", len(json.dumps(page)) < 150_000, len(json.dumps(page)))
+            found += [line["line"] for line in page["lines"]]
+            offset = page.get("next_offset")
+        check("all lines are there", found == list(range(1_500)), len(found))
+        # Each accepted call gives a new revision, also one that changes nothing.
+        before = lab("observe")
+        for tool, given in [("seek", {"boundary": before["boundary"]}), ("run", {"text": "y", "turns_max": 1, "stop": []})]:
+            given = {**given, "revision": lab("observe")["revision"]}
+            first, again = lab(tool, **given), lab(tool, **given)
+            check(f"{tool} gives a new revision", first["revision"] > given["revision"], first)
+            check.code(f"a duplicate of {tool}", again, "STALE")
+
+
+for part in [breakpoints, hunger, tries, histories, pages, cancelled]:
     try:
         part()
     except Exception:
