@@ -100,3 +100,56 @@ pub(crate) fn gained_items(before: &Frame, after: &Frame) -> Vec<Value> {
 fn quantity(item: &InventoryItem) -> u64 {
     item.text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use wire::{Cursor, Status};
+
+    use super::*;
+
+    /// All monsters but for the hero, by kind.
+    fn counted(frame: &Frame) -> BTreeMap<i16, usize> {
+        let mut all = BTreeMap::new();
+        for (index, &glyph) in frame.glyphs.iter().enumerate().filter(|(_, glyph)| is_monster(**glyph)) {
+            let place = Some((index / MAP_COLUMNS, index % MAP_COLUMNS));
+            if hero_of(frame) != place {
+                *all.entry(glyph).or_default() += 1;
+            }
+        }
+        all
+    }
+
+    /// What the rows that differ tell is what counting all of both maps tells.
+    #[test]
+    fn few_rows_tell_as_much_as_all() {
+        const SEED: u64 = 0x5eed_0011;
+        let mut state = SEED;
+        let mut drawn = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        let kinds = [12, 330, 12, 2_359, PETS + 5, UNSEEN + 1, RIDDEN];
+        let mut before = Frame { status: Some(Status::default()), ..Frame::default() };
+        before.glyphs = vec![2_359; MAP_ROWS * MAP_COLUMNS];
+        for round in 0..3_000 {
+            let mut after = before.clone();
+            for _ in 0..drawn(6) {
+                // A small corner, so that monsters, pets and the hero meet.
+                after.glyphs[drawn(3) * MAP_COLUMNS + drawn(4)] = kinds[drawn(kinds.len())];
+            }
+            let (row, column) = (drawn(4) as u8, drawn(4) as u8);
+            after.hero = (drawn(5) > 0).then_some(Cursor { row, column });
+            let (old, new) = (counted(&before), counted(&after));
+            let more = |(kind, count): (&i16, &usize)| count.saturating_sub(*old.get(kind).unwrap_or(&0));
+            let wanted: usize = new.iter().map(more).sum();
+            let found = new_monsters(&before, &after);
+            assert_eq!(found.len(), wanted.min(NAMED_MAX), "seed {SEED:#x}, round {round}: {found:?}");
+            for monster in &found {
+                let at = |name: &str| monster[name].as_u64().unwrap() as usize;
+                let glyph = monster_at(&after, at("row") - 1, at("column"));
+                assert_eq!(glyph.map(i64::from), monster["glyph"].as_i64(), "seed {SEED:#x}, round {round}");
+            }
+            before = after;
+        }
+    }
+}
