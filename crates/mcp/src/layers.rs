@@ -349,7 +349,8 @@ pub(crate) fn bytes_of(value: &Value) -> usize {
             };
             fields.iter().map(field).sum::<usize>() + 3
         }
-        Value::Array(items) => items.iter().map(bytes_of).sum::<usize>() + 3,
+        // A null that stands in a list stays.
+        Value::Array(items) => items.iter().map(|item| bytes_of(item).max(5)).sum::<usize>() + 3,
         other => other.to_string().len() + 1,
     }
 }

@@ -124,6 +124,17 @@ pub(crate) fn tests() -> Vec<Trial> {
             assert_eq!(timed(own).unwrap().value, Some(json!([false, "out of memory"])));
             let inner = "local ok, text = pcall(coroutine.wrap(function() error('no') end)) return text";
             assert_eq!(timed(inner).unwrap().value, Some(json!("script:1: no")));
+            for (source, word) in [
+                ("pcall()", "argument #1"),
+                ("xpcall(print)", "xpcall"),
+                ("coroutine.wrap(1)", "wrap"),
+                ("coroutine.resume(1)", "resume"),
+            ] {
+                let outcome = timed(source);
+                let is_named = matches!(&outcome, Err(ScriptError::Runtime { line: Some(1), message, .. })
+                    if message.contains(word));
+                assert!(is_named, "{source}: {outcome:?}");
+            }
             let values = "local f = coroutine.wrap(function(a, ...) local b = coroutine.yield(a, ...) return b end) \
                           local a, b = f(1, nil, 3) return {a, select('#', pcall(f, 4)), (xpcall(function(x) return x end, print, 5))}";
             assert_eq!(timed(values).unwrap().value, Some(json!([1, 2, true])));
