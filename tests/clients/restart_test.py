@@ -156,6 +156,32 @@ def old_games_forks():
             check("and are not this game's", "error" in refused, refused)
 
 
+def a_new_games_ledger():
+    """What a server knows goes with it into the ledger of its next game: fork ids are never used again, breakpoints stay."""
+    with scratch() as movies:
+        with started(movies) as server:
+            game = server.call("new_game", seed=str(SEED))
+            for _ in range(3):
+                fork_of(server)
+            for _ in range(2):
+                server.call("breakpoint_add", on="hp_below", n=3)
+            server.call("fork_delete", fork="f2")
+            server.call("fork_delete", fork="f3")
+            server.call("breakpoint_remove", id="b2")
+            reset = server.call("reset", revision=game["revision"], kind="same")
+            check("a second game", "error" not in reset, reset)
+            kill(server)
+        with started(movies, resumed=True) as server:
+            forks = [fork["id"] for fork in server.call("fork_list")["forks"]]
+            check("the fork that was left is there", forks == ["f1"], forks)
+            points = [point["id"] for point in server.call("breakpoint_list")["breakpoints"]]
+            check("breakpoints outlive a game", points == ["b1"], points)
+            made = fork_of(server)["id"]
+            check("ids of deleted forks stay used in a new game's ledger", made == "f4", made)
+            point = server.call("breakpoint_add", on="level_change")["breakpoint"]["id"]
+            check("and those of breakpoints", point == "b3", point)
+
+
 def other_files():
     """A ledger that is cut or changed costs forks, never the game."""
     with scratch() as movies:
@@ -524,6 +550,7 @@ for test in [
     forks_come_back,
     killed_at_any_moment,
     old_games_forks,
+    a_new_games_ledger,
     other_files,
     no_id_is_used_again,
     killed_while_a_game_begins,

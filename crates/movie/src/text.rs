@@ -150,6 +150,7 @@ mod tests {
         {
             assert!(Keys::from_text(text).is_err(), "{text:?}");
         }
+        assert_eq!(Keys::from_text("ab^x80^!c"), Err(TextError::Key(6)));
         for text in ["AAA", "AAAA", "AAAAAA", "AAAAAB==", "AAAAAA= ", "AAAAAA==AAAAAA=="] {
             assert!(Checks::from_text(text).is_err(), "{text:?}");
         }
@@ -162,6 +163,12 @@ mod tests {
         let text = "a".repeat(LINE_INPUTS_MAX);
         assert!(Keys::from_text(&text).is_ok());
         assert_eq!(Keys::from_text(&format!("{text}a")), Err(TextError::Length));
+        // The longest spelling of as many as there may be, and of one more.
+        let long = "^x80".repeat(LINE_INPUTS_MAX);
+        assert_eq!(Keys::from_text(&long).unwrap(), Keys(vec![Key(0x80); LINE_INPUTS_MAX]));
+        assert_eq!(Keys::from_text(&format!("{long}^x80")), Err(TextError::Length));
+        let checks = Checks(vec![Check(7); LINE_INPUTS_MAX]);
+        assert_eq!(Checks::from_text(&checks.to_text()).unwrap(), checks);
         let checks = Checks(vec![Check(7); LINE_INPUTS_MAX + 3]);
         assert_eq!(Checks::from_text(&checks.to_text()), Err(TextError::Length));
     }
