@@ -229,6 +229,17 @@ def restarts(folder, end):
         made = server.call("debug_edit", revision=revision, set={"luck": 1})
         check("and edits go on", "error" not in made, made)
         digest(server)
+        fork = server.call("fork_create")["forks"][0]
+        edited = server.call("debug_edit", machine=fork["id"], revision=fork["revision"], set={"gold": 77})
+        check("a fork's too", edited.get("status", {}).get("gold") == 77, edited)
+        server.process.kill()
+        server.process.wait()
+    with Operator(PROGRAM, "--movies", journals, "--resume", "latest", "--allow-debug") as server:
+        server.begin()
+        again = server.call("observe", machine=fork["id"], layers=["status"])
+        check("which a restart finds in the ledger", again.get("status", {}).get("gold") == 77, again)
+        verified = server.call("movie_verify", source=fork["id"])
+        check("and in the fork's movie", verified.get("verdict") == "exact", verified)
 
 
 def forks_with_edits_come_back():
