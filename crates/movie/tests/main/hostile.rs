@@ -141,6 +141,9 @@ fn lines_that_are_no_lines() {
     assert_eq!(read_with(b"\xff\xfe\n").unwrap_err(), at_2(LineProblem::NotUtf8));
     assert_eq!(read_with(b"\n").unwrap_err(), at_2(LineProblem::NoChain));
     assert_eq!(read_with(b"{\"send\":{\"at\":0,\"keys\":\"h\"}}\n").unwrap_err(), at_2(LineProblem::NoChain));
+    // A last line without its newline, and more behind its end.
+    let run_on = b"{\"send\":{\"at\":0,\"keys\":\"h\"},\"chain\":\"0123456789abcdef\"}x";
+    assert_eq!(read_with(run_on).unwrap_err(), at_2(LineProblem::NoChain));
     let long = vec![b'x'; movie::LINE_BYTES_MAX + 1];
     assert_eq!(read_with(&long).unwrap_err(), at_2(LineProblem::Bytes));
     for torn in [&b"\xff"[..], b"{\"send\":", &[0; 4096], &long[..movie::LINE_BYTES_MAX]] {

@@ -38,6 +38,12 @@ fn the_four_words_and_their_exit_codes() {
     };
     let first = judge(&recording(b"hjkl", unmarked), ROM).to_string();
     assert!(first.contains("the power-on record, the engine or this input is another"), "{first}");
+    // Only the first input tells of the power-on record, whatever digests there are.
+    let later = |movie: &mut movie::Movie| {
+        movie.steps[2].key = Key(b'y');
+        movie.marks.clear();
+    };
+    assert!(matches!(difference(&judge(&recording(b"hjkl", later), ROM)), (3, Difference::Check { .. })));
     let unread = verdict(b"hello\n", ROM);
     assert_eq!((unread.name(), unread.exit_code()), ("cannot-judge", 3));
 }

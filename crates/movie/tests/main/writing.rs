@@ -159,10 +159,45 @@ fn a_resumed_journal_knows_its_length_and_its_last_digests() {
     writer.done(&[Key(b'h')], &[Check(0)]).unwrap();
     assert!(writer.digests_due());
 
+    // A file may be as long as it may be.
+    let mut writer = JournalWriter::resume(&recording, Vec::new()).unwrap();
+    writer.peek(3, 3).unwrap();
+    recording.whole_bytes = movie::FILE_BYTES_MAX - writer.get_ref().len();
+    JournalWriter::resume(&recording, Vec::new()).unwrap().peek(3, 3).unwrap();
+    recording.whole_bytes += 1;
+    let over = JournalWriter::resume(&recording, Vec::new()).unwrap().peek(3, 3);
+    assert_eq!(refusal(over), Refusal::FileBytes(movie::FILE_BYTES_MAX + 1));
+
     recording.whole_bytes = movie::FILE_BYTES_MAX - 60;
     let mut writer = JournalWriter::resume(&recording, Vec::new()).unwrap();
     assert!(matches!(refusal(writer.peek(100_000, 100_000)), Refusal::FileBytes(_)));
     assert!(writer.get_ref().is_empty());
+}
+
+#[test]
+fn a_resumed_journal_knows_where_its_last_digests_are() {
+    let mut play = Play::new(1);
+    play.press(&[Key(b'h'); 1_200], &[Key(b'h'); 1_200]);
+    play.digests();
+    play.press(&[Key(b'h'); 900], &[Key(b'h'); 900]);
+    let writer = JournalWriter::resume(&read(play.bytes()).unwrap(), Vec::new()).unwrap();
+    assert!(!writer.digests_due(), "900 inputs after the last");
+}
+
+#[test]
+fn a_line_may_be_as_long_as_a_reader_takes() {
+    let line = |bytes: usize| {
+        let mut writer = JournalWriter::create(&header(), Vec::new()).unwrap();
+        let head = writer.bytes();
+        let ended = Ended { kind: EndKind::Died, how: None, text: "x".repeat(bytes), xlog: None };
+        let written = writer.end(Finish::Ended(ended));
+        written.map(|()| (writer.bytes() - head - 1, writer.get_ref().clone()))
+    };
+    let room = movie::LINE_BYTES_MAX - line(0).unwrap().0;
+    let (bytes, file) = line(room).unwrap();
+    assert_eq!(bytes, movie::LINE_BYTES_MAX);
+    assert!(matches!(read(&file).unwrap().movie.finish, Finish::Ended(ended) if ended.text.len() == room));
+    assert_eq!(refusal(line(room + 1)), Refusal::LineBytes(movie::LINE_BYTES_MAX + 1));
 }
 
 #[test]
