@@ -180,4 +180,33 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn what_is_taken_is_told_of_each_prompt() {
+        use PendingKind::{Choice, Command, Count, Direction, Extended, Item, Menu, More, Position, Text, Window};
+        assert_eq!(what_is_taken(&Frame::default()), "nothing: the game is over");
+        for (kind, prompt, answers, told) in [
+            (Command, "", "", "any key"),
+            (Count, "", "", "any key"),
+            (PendingKind::Key, "", "", "any key"),
+            (Choice, "Really?", "", "an answer, or ESC"),
+            (Choice, "Really?", "yn", "one of \"yn\", or ESC"),
+            (Text, "", "", "printable characters, ENTER, BACKSPACE, CTRL_U, ESC"),
+            (Menu, "", "", "accelerators on this page, counts, `>` `<` `^` `|`, ENTER, ESC; or call select_menu"),
+            (More, "", "", "ENTER, SPACE or ESC"),
+            (More, "", "d", "d to pick the entry, ENTER, SPACE or ESC"),
+            (Window, "", "", "ENTER, SPACE or ESC"),
+            (Direction, "", "", "any key"),
+            (Direction, "Where?", "", "h j k l y u b n < > . s, or ESC"),
+            (Direction, "Where?", "4826", "one of \"4826\", or ESC"),
+            (Item, "", "", "an item's letter, `?`, `*`, `-`, or ESC"),
+            (Item, "", "ab", "an item's letter (suggested: ab), `?`, `*`, `-`, or ESC"),
+            (Position, "", "", "h j k l y u b n and their capitals to move the cursor, `.` to pick, or ESC"),
+            (Extended, "", "", "letters, ENTER, BACKSPACE, ESC"),
+        ] {
+            let asks = Pending { prompt: prompt.to_owned(), ..pending(kind, answers) };
+            let frame = Frame { pending: Some(asks), ..Frame::default() };
+            assert_eq!(what_is_taken(&frame), told, "{kind} {prompt:?} {answers:?}");
+        }
+    }
 }

@@ -140,3 +140,20 @@ fn a_number_pad_has_digits_for_directions_and_single_letters_that_mislead_are_re
     }
     assert_eq!((keys("n", false), keys("s", false)), (None, None));
 }
+
+#[test]
+fn a_menu_with_nothing_to_pick_is_read_to_its_last_page() {
+    for (pick, page, pages, keys) in [
+        (wire::Pick::None, 1, 1, Some("SPACE")),
+        (wire::Pick::None, 1, 3, Some("SPACE SPACE SPACE")),
+        (wire::Pick::None, 3, 3, Some("SPACE")),
+        (wire::Pick::One, 1, 1, None),
+        (wire::Pick::Any, 1, 3, None),
+    ] {
+        let mut frame = frame(PendingKind::Menu, "", "");
+        frame.menu = Some(wire::Menu { title: String::new(), pick, page, pages, entries: Vec::new() });
+        let planned = plan(&frame, &Answer::Acknowledge, false);
+        let sent = planned.as_ref().map(|segments| names(segments)).ok();
+        assert_eq!(sent.as_deref(), keys, "{pick:?} {page} of {pages}");
+    }
+}

@@ -225,6 +225,31 @@ mod tests {
         assert!(printed["truncated"] == json!(true) && printed["printed"].as_str().unwrap().len() > 27_000);
     }
 
+    /// What a value may cost is at least what it takes in JSON, and what fits to the byte is whole.
+    #[test]
+    fn a_value_costs_what_it_takes() {
+        for (value, cost) in [
+            (json!(1), 2),
+            (json!(-12.5), 6),
+            (json!(true), 5),
+            (json!("ab"), 5),
+            (json!("a\"b"), 7),
+            (json!([]), 3),
+            (json!([1, 22]), 8),
+            (json!({"a": 1}), 10),
+            (json!({"a": [1], "bc": "x"}), 25),
+        ] {
+            assert!(cost >= value.to_string().len(), "{value}");
+            let mut left = 100;
+            assert_eq!((fitted(value.clone(), &mut left), 100 - left), (value.clone(), cost), "{value}");
+            let mut left = cost + 1;
+            assert_eq!((fitted(value.clone(), &mut left), left), (value.clone(), 1), "{value}");
+            let mut left = cost;
+            fitted(value.clone(), &mut left);
+            assert_eq!(left, 0, "{value}: nothing is left, so that it is told to be cut");
+        }
+    }
+
     #[test]
     fn failures_say_which_limit_and_which_line() {
         let runtime = ScriptError::Runtime { line: Some(3), message: "no".to_owned(), printed: "so far".to_owned() };

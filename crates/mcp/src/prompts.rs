@@ -361,3 +361,50 @@ impl Done {
 fn step(key: u8, kind: PendingKind) -> Segment {
     Segment { keys: vec![Key(key)], expect: Some(kind) }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::arguments;
+
+    fn answer(given: Value) -> Result<Answer, Failure> {
+        let Value::Object(mut object) = given else { panic!("no object") };
+        object.insert("revision".to_owned(), json!(1));
+        arguments::read::<Respond>(object)?.answer()
+    }
+
+    #[test]
+    fn one_answer_is_given_and_a_count_only_where_one_is_taken() {
+        let text = |text: &str| text.to_owned();
+        for (given, expected) in [
+            (json!({"command": "s", "count": 20}), Answer::Command(text("s"), Some(20))),
+            (json!({"command": "s"}), Answer::Command(text("s"), None)),
+            (json!({"item": "a", "count": 2}), Answer::Item(text("a"), Some(2))),
+            (json!({"choice": "#", "count": 3}), Answer::Choice(text("#"), Some(3))),
+            (json!({"extended": "pray"}), Answer::Extended(text("pray"))),
+            (json!({"direction": "north"}), Answer::Direction(text("north"))),
+            (json!({"text": ""}), Answer::Text(String::new())),
+            (json!({"position": {"row": 3, "column": 4}}), Answer::Position(Cursor { row: 3, column: 4 })),
+            (json!({"acknowledge": true, "cancel": false}), Answer::Acknowledge),
+            (json!({"cancel": true}), Answer::Cancel),
+        ] {
+            assert_eq!(answer(given.clone()).unwrap(), expected, "{given}");
+        }
+        for (given, field) in [
+            (json!({"text": "x", "count": 2}), "count"),
+            (json!({"cancel": true, "count": 2}), "count"),
+            (json!({"direction": "north", "count": 2}), "count"),
+            (json!({}), "text"),
+            (json!({"cancel": false}), "text"),
+            (json!({"count": 2}), "text"),
+            (json!({"text": "x", "cancel": true}), "text"),
+            (json!({"item": "a", "choice": "y"}), "text"),
+        ] {
+            let failure = answer(given.clone()).unwrap_err();
+            assert_eq!(failure.code, Code::InvalidArgument, "{given}");
+            assert_eq!(failure.details["field"], json!(field), "{given}: {}", failure.message);
+        }
+    }
+}

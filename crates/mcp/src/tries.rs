@@ -307,4 +307,30 @@ mod tests {
         assert_eq!(lines(7, (40, 10)), (vec![7], Some(8)));
         assert_eq!(lines(100, (40, 10)), (vec![], None));
     }
+
+    #[test]
+    fn samples_have_luck_of_their_own_and_a_seed_needs_other_luck() {
+        let luck = |given: Value| {
+            let Value::Object(object) = given else { panic!("no object") };
+            crate::arguments::read::<TryLines>(object)?.luck()
+        };
+        let seven = luck(json!({"luck": "reseed", "luck_seed": "7"})).unwrap();
+        let Luck::Reseed { core, display } = seven else { panic!("{seven:?}") };
+        assert_eq!((core.0, display), (7, PowerOn::display_seed_for(core)));
+        assert_eq!(luck(json!({"samples": 3, "luck_seed": "7"})).unwrap(), seven);
+        for same in [json!({}), json!({"luck": "same"})] {
+            assert_eq!(luck(same).unwrap(), Luck::Same);
+        }
+        for drawn in [json!({"samples": 3}), json!({"luck": "reseed"})] {
+            assert!(matches!(luck(drawn).unwrap(), Luck::Reseed { .. }));
+        }
+        for (given, field) in [
+            (json!({"luck": "same", "samples": 3}), "luck"),
+            (json!({"luck": "same", "luck_seed": "7"}), "luck_seed"),
+            (json!({"luck_seed": "7"}), "luck_seed"),
+            (json!({"luck": "same", "samples": 3, "luck_seed": "7"}), "luck"),
+        ] {
+            assert_eq!(luck(given.clone()).unwrap_err().details["field"], json!(field), "{given}");
+        }
+    }
 }

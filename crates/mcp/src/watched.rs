@@ -251,6 +251,12 @@ mod tests {
     }
 
     #[test]
+    fn workers_are_given_the_policy_that_they_are_asked_for() {
+        let policies = crate::policies();
+        assert_eq!(policies.iter().map(|policy| policy.name()).collect::<Vec<_>>(), [WATCHED]);
+    }
+
+    #[test]
     fn keys_are_chosen_as_batches_choose_them() {
         use PendingKind::{Choice, Command, More};
         let enter = Ok(Key::ENTER);

@@ -81,6 +81,13 @@ fn digests_differ_though_checks_agree() {
     for rom in [ROM, OTHER_ROM] {
         assert!(matches!(difference(&judge(&play, rom)), (4, Difference::Play { .. })));
     }
+    let at_once = recording(b"hjkl", |movie| {
+        movie.marks.truncate(1);
+        change(movie, 1, 0);
+    });
+    let text = judge(&at_once, ROM).to_string();
+    assert!(text.starts_with("desync: at power-on, before any input, play differs"), "{text}");
+    assert!(text.ends_with(": the power-on record or the engine is another"), "{text}");
     let state = recording(b"hjkl", |movie| change(movie, 0, 1));
     assert!(matches!(difference(&judge(&state, ROM)), (4, Difference::State { .. })));
     assert_eq!(judge(&state, OTHER_ROM), Verdict::SamePlay);
@@ -173,6 +180,17 @@ fn a_replay_that_leaves_something_out_proves_nothing() {
     lost.digests(first.0, first.1);
     lost.give_up("worker lost");
     assert!(matches!(lost.finish(), Verdict::CannotJudge(CannotJudge::Worker(_))));
+}
+
+#[test]
+fn an_edit_that_is_refused_now_is_a_difference() {
+    let movie = recording(b"hj", |_| {});
+    let mut judge = Judge::new(&movie, ENGINE, ROM);
+    judge.edit_refused("no such monster");
+    assert!(judge.is_decided());
+    let verdict = judge.finish();
+    assert!(matches!(difference(&verdict), (0, Difference::Edit { .. })));
+    assert!(verdict.to_string().contains("an operator's edit can't be made again: no such monster"), "{verdict}");
 }
 
 #[test]

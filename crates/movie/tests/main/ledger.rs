@@ -175,6 +175,10 @@ fn what_can_not_be_is_refused_by_the_writer() {
     ] {
         assert!(writer.record(&record).is_err(), "{record:?}");
     }
+    // A note of characters that JSON spells with six bytes each makes a line that no reader would take.
+    let note = LedgerRecord::Note { name: "n".to_owned(), text: "\u{1}".repeat(NOTE_BYTES_MAX) };
+    let refused = writer.record(&note).map(|_| ());
+    assert!(matches!(refused, Err(LedgerError::Refused(movie::Refusal::LineBytes(_)))), "{refused:?}");
     for journal in ["a/b", "", "a\nb"] {
         let header = movie::LedgerHeader {
             engine_id: "e".to_owned(),
