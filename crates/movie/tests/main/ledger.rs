@@ -189,3 +189,72 @@ fn what_can_not_be_is_refused_by_the_writer() {
         assert!(LedgerWriter::begin(&header).is_err());
     }
 }
+
+fn writer() -> (LedgerWriter, String) {
+    let [engine_id, rom_id, creator, journal] = ["e", "r", "c", "j"].map(str::to_owned);
+    LedgerWriter::begin(&movie::LedgerHeader { engine_id, rom_id, creator, journal }).unwrap()
+}
+
+/// A record as it is read again.
+fn again(record: &LedgerRecord) -> Result<Vec<LedgerRecord>, LedgerError> {
+    let (writer, head) = writer();
+    read(&(head + &writer.record(record)?.1))
+}
+
+#[test]
+fn bounds_are_the_last_that_may_be() {
+    let args = |bytes: usize| MarkKind::Debug { args: "x".repeat(bytes) };
+    let marked = |kind: MarkKind| LinePart {
+        common: Boundary(3),
+        steps: steps("hj"),
+        marks: vec![Mark { at: Boundary(5), kind }],
+    };
+    let at =
+        |common: usize, text: &str| LinePart { common: Boundary(common as u64), steps: steps(text), marks: Vec::new() };
+    let counted = |inputs: u64| match fork(1, LedgerBase::Journal(9), LinePart::default()) {
+        LedgerRecord::Fork(fork) => {
+            LedgerRecord::Fork(Box::new(LedgerFork { account: Account { inputs, ..Account::default() }, ..*fork }))
+        }
+        other => other,
+    };
+    let note = |bytes: usize| LedgerRecord::Note { name: "n".to_owned(), text: "x".repeat(bytes) };
+    let line = |part: LinePart| LedgerRecord::Line { fork: 1, part };
+    for (last, beyond) in [
+        (line(marked(args(movie::ARGS_BYTES_MAX))), line(marked(args(movie::ARGS_BYTES_MAX + 1)))),
+        (line(at(movie::INPUTS_MAX - 1, "h")), line(at(movie::INPUTS_MAX - 1, "hj"))),
+        (line(at(movie::INPUTS_MAX, "")), line(at(movie::INPUTS_MAX + 1, ""))),
+        (counted(movie::COUNT_MAX), counted(movie::COUNT_MAX + 1)),
+        (note(NOTE_BYTES_MAX), note(NOTE_BYTES_MAX + 1)),
+    ] {
+        assert_eq!(again(&last).unwrap(), [last]);
+        assert!(matches!(again(&beyond), Err(LedgerError::Value(_))), "{beyond:?}");
+    }
+}
+
+#[test]
+fn a_line_may_be_as_long_as_a_reader_takes() {
+    let note = |text: String| LedgerRecord::Note { name: "n".to_owned(), text };
+    let (writer, _) = writer();
+    let room = LINE_BYTES_MAX - (writer.record(&note(String::new())).unwrap().1.len() - 1);
+    let text = "\u{1}".repeat(room / 6) + &"x".repeat(room % 6);
+    let whole = note(text.clone());
+    assert_eq!(writer.record(&whole).unwrap().1.len() - 1, LINE_BYTES_MAX);
+    assert_eq!(again(&whole).unwrap(), [whole]);
+    let refused = again(&note(text + "x"));
+    assert!(matches!(refused, Err(LedgerError::Refused(movie::Refusal::LineBytes(_)))), "{refused:?}");
+}
+
+#[test]
+fn lines_of_inputs_alone_and_of_marks_at_each_are_cut() {
+    let reseed = |at| Mark { at: Boundary(at), kind: MarkKind::Reseed { core: Seed(at), display: Seed(1) } };
+    for part in [
+        LinePart { common: Boundary(0), steps: steps(&"k".repeat(400_000)), marks: Vec::new() },
+        LinePart { common: Boundary(0), steps: steps(&"k".repeat(5_000)), marks: (0..5_000).map(reseed).collect() },
+    ] {
+        let records = again(&fork(1, LedgerBase::Journal(9), part.clone())).unwrap();
+        assert!(records.len() > 2, "{}", records.len());
+    }
+    assert!(LinePart { common: Boundary(7), ..LinePart::default() }.is_empty());
+    let [keys, marks] = [steps("h"), Vec::new()].map(|steps| LinePart { steps, ..LinePart::default() });
+    assert!(!keys.is_empty() && !LinePart { marks: vec![reseed(0)], ..marks }.is_empty());
+}
