@@ -140,6 +140,10 @@ pub(crate) fn show(frame: &Frame, want: &Want) -> Map<String, Value> {
     }
     if want.has(Layer::Inventory) {
         put("inventory", inventory(frame));
+        if frame.pending.as_ref().is_some_and(|waits| waits.kind != PendingKind::Command) {
+            // The game tells it again once the command that goes on has changed it.
+            put("inventory_stale", json!(true));
+        }
     }
     if want.has(Layer::Menu) {
         put("menu", frame.menu.as_ref().map_or(Value::Null, |open| menu(open, want)));
@@ -408,6 +412,26 @@ mod tests {
         assert_eq!(shown["window"]["total"], json!(500));
         assert_eq!(shown["window"]["next_offset"], json!(LIMIT_DEFAULT));
         assert_eq!(shown["window"]["lines"].as_array().unwrap().len(), LIMIT_DEFAULT);
+    }
+
+    #[test]
+    fn an_inventory_in_the_middle_of_a_command_may_be_stale() {
+        let stale = |kind: PendingKind| {
+            let mut frame = Frame::default();
+            frame.pending = Some(Pending {
+                kind,
+                stage: Stage::Play,
+                prompt: String::new(),
+                answers: String::new(),
+                default: None,
+                capacity: None,
+                typed: String::new(),
+            });
+            show(&frame, &want(&[Layer::Inventory])).get("inventory_stale").cloned()
+        };
+        assert_eq!(stale(PendingKind::Command), None);
+        assert_eq!(stale(PendingKind::More), Some(json!(true)));
+        assert!(!show(&Frame::default(), &want(&[Layer::Inventory])).contains_key("inventory_stale"), "it is over");
     }
 
     #[test]

@@ -237,7 +237,7 @@ mod tests {
             (json!([]), 3),
             (json!([1, 22]), 8),
             (json!({"a": 1}), 10),
-            (json!({"a": [1], "bc": "x"}), 25),
+            (json!({"a": [1], "bc": "x"}), 23),
         ] {
             assert!(cost >= value.to_string().len(), "{value}");
             let mut left = 100;

@@ -120,6 +120,7 @@ pub(crate) const LAYERS: &[Field] = &[
     ("messages_more", Kind::Flag, "There are newer ones; ask again after the last id."),
     ("messages_truncated", Kind::Flag, "Older ones are no longer kept."),
     ("inventory", Kind::Objects, ""),
+    ("inventory_stale", Kind::Flag, "A command goes on; this is as the game last told it."),
     ("menu", Kind::Object, ""),
     ("window", Kind::Object, ""),
     ("changes", Kind::Object, ""),

@@ -20,6 +20,7 @@ pub fn view(seen: &Seen<'_>) -> Map<String, Value> {
         "messages": frame.messages.iter().map(message).collect::<Value>(),
         "messages_truncated": frame.messages_truncated.then_some(true),
         "inventory": frame.inventory.iter().map(item).collect::<Value>(),
+        "inventory_stale": frame.pending.as_ref().filter(|waits| waits.kind != PendingKind::Command).map(|_| true),
         "menu": frame.menu.as_ref().map(menu),
         "window": frame.window.as_ref().map(|window| json!({"lines": window.lines, "whole": window.whole})),
         "pending": frame.pending.as_ref().map(|waits| pending(waits, &frame.screen)),
