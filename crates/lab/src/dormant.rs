@@ -230,12 +230,12 @@ impl Inner {
         if expected.is_some_and(|expected| expected != dormant.revision) {
             return Ok(false);
         }
-        dormant.tell_book(|book, number| book.forget(number))?;
+        dormant.tell_book(Book::forget)?;
         // It may have been woken meanwhile.
         let was_asleep = self.dormitory.lock().remove(&machine).is_some();
         if was_asleep {
             // Another ledger may have begun to keep it. What it can't write down now the next process finds.
-            let _ = dormant.tell_book(|book, number| book.forget(number));
+            let _ = dormant.tell_book(Book::forget);
         }
         Ok(was_asleep)
     }

@@ -201,6 +201,9 @@ fn numbers_go_on_beyond_all_where_the_last_is_not_known() {
     }
 }
 
+/// What stands where a file should, and how it is made.
+type Made<'a> = (&'a str, &'a dyn Fn(&Path));
+
 #[test]
 fn what_is_no_file_is_neither_waited_for_nor_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -214,7 +217,7 @@ fn what_is_no_file_is_neither_waited_for_nor_read() {
     let itself = |path: &Path| std::os::unix::fs::symlink(path.file_name().unwrap(), path).unwrap();
     let directory = |path: &Path| std::fs::create_dir(path).unwrap();
     let sparse = |path: &Path| std::fs::File::create(path).unwrap().set_len(100 << 30).unwrap();
-    let kinds: [(&str, &dyn Fn(&Path)); 6] = [
+    let kinds: [Made<'_>; 6] = [
         ("pipe", &pipe),
         ("device", &device),
         ("link to nowhere", &nowhere),
