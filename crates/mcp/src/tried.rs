@@ -202,6 +202,30 @@ mod tests {
     }
 
     #[test]
+    fn a_line_says_why_it_stopped() {
+        use wire::StopReason;
+        let outcome = |stop, sprung: bool| WatchedOutcome {
+            keys_used: 1,
+            stop,
+            sprung: sprung.then(|| crate::condition::Sprung { index: 0, what: Map::new() }),
+        };
+        let reason = || "why".to_owned();
+        for (stop, watched, told) in [
+            (LineStop::Cancelled, None, ("cancelled", None)),
+            (LineStop::Refused { reason: reason() }, None, ("refused", Some("why"))),
+            (LineStop::Lost { reason: reason() }, Some(outcome(None, true)), ("lost", Some("why"))),
+            (LineStop::Line(StopReason::Done), None, ("done", None)),
+            (LineStop::Line(StopReason::NotAccepted), None, ("not_accepted", None)),
+            (LineStop::Line(StopReason::Policy), Some(outcome(None, true)), ("breakpoint", None)),
+            (LineStop::Line(StopReason::Policy), Some(outcome(Some(StopReason::Turns), false)), ("turns", None)),
+            (LineStop::Line(StopReason::Done), Some(outcome(None, false)), ("input_limit", None)),
+            (LineStop::Line(StopReason::Ended), Some(outcome(None, false)), ("ended", None)),
+        ] {
+            assert_eq!(stop_of(&stop, watched.as_ref()), told, "{stop:?}");
+        }
+    }
+
+    #[test]
     fn deltas_are_differences_of_numbers_and_news_of_words() {
         let frame = |status: Status| Frame { status: Some(status), ..Frame::default() };
         let old = Status { hp: 12, gold: 3, hunger: Some("Hungry".to_owned()), turn: Some(5), ..Status::default() };

@@ -67,6 +67,7 @@ fn a_state_without_a_machine_is_saved_as_well() {
     let control = Control::default();
     let of_state = lab.save_state_of(&state, &control).unwrap();
     assert_eq!(StateFile::read(&of_state).unwrap().state(), StateFile::read(&bytes).unwrap().state());
+    assert_eq!(StateFile::read(&bytes).unwrap().engine_id(), lab.info().engine_id);
     assert_eq!(look(&lab.load_state(&of_state, false, &control).unwrap()), look(&snapshot));
     let (other, _) = toy::lab(None, |_| ());
     assert!(matches!(other.save_state_of(&state, &control), Err(LabError::ForeignState)));
