@@ -301,3 +301,33 @@ fn shortened(text: &str) -> String {
     const MAX: usize = 2_000;
     if text.len() <= MAX { text.to_owned() } else { text.chars().take(MAX).chain(['…']).collect() }
 }
+
+#[cfg(test)]
+mod tests {
+    use wire::{Boundary, Frame};
+
+    use super::*;
+    use crate::ScriptLimits;
+
+    /// Each limit holds by itself, whatever the host would do.
+    #[test]
+    fn a_script_is_stopped_by_the_limit_that_it_reaches_first() {
+        let plenty = ScriptLimits { steps: 20_000_000, ..ScriptLimits::default() };
+        let (soon, later) = (Duration::ZERO, Duration::from_secs(60));
+        let filling = "local t = {} for i = 1, 100 do t[i] = ('x'):rep(100000) .. i end return #t";
+        for (source, limits, stop_after, kind) in [
+            ("while true do end", plenty, soon, LimitKind::Time),
+            ("while true do end", ScriptLimits { steps: 5_000, ..plenty }, later, LimitKind::Steps),
+            (filling, ScriptLimits { memory_bytes: 4 << 20, ..plenty }, later, LimitKind::Memory),
+        ] {
+            let job = Job { source: source.to_owned(), limits, stop_after };
+            let sight = Sight { boundary: Boundary(0), frame: Frame::default(), ended: None };
+            let stopped = evaluate(&job, sight, Rc::new(Nobody));
+            let reached = match &stopped {
+                Err(ScriptError::Limit { kind, .. }) => Some(*kind),
+                _ => None,
+            };
+            assert_eq!(reached, Some(kind), "{source}: {stopped:?}");
+        }
+    }
+}
