@@ -275,8 +275,8 @@ def ends_badly(server, watch, key, word):
     view, keys = watch.view, [key, *["SPACE"] * 30]
     fork = server.call("fork_create")["forks"][0]
     ended = server.call("fork_run", fork=fork["id"], revision=fork["revision"], keys=keys, force=True)
-    # NetHack's own panic tries to save what can be saved, and says what happened on the screen.
-    kind = "saved" if word == "Croesus" else "crashed"
+    # Where NetHack finds out itself, it says so.
+    kind = "panicked" if word == "Croesus" else "crashed"
     check(f"{word} ends a fork's game", ended.get("stop") == "ended" and ended["ended"]["kind"] == kind, ended)
     check(f"{word} is told", word in ended["ended"]["text"] + ended["screen"], ended)
     same_as_before(server, watch, word)

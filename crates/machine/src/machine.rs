@@ -123,7 +123,10 @@ impl Machine {
         let ending = self.engine.ending();
         let xlog = self.last_line(b"xlogfile");
         let panic = self.last_line(b"paniclog");
+        // In a panic the game tries to save itself first, and no `done` is told.
+        let gave_up = panic.as_deref().is_some_and(|line| line.contains(": panic "));
         let kind = match ending.how {
+            _ if gave_up => EndKind::Panicked,
             _ if ending.saved != 0 => EndKind::Saved,
             how::PANICKED => EndKind::Panicked,
             how::QUIT => EndKind::Quit,

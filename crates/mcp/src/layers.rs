@@ -417,8 +417,7 @@ mod tests {
     #[test]
     fn an_inventory_in_the_middle_of_a_command_may_be_stale() {
         let stale = |kind: PendingKind| {
-            let mut frame = Frame::default();
-            frame.pending = Some(Pending {
+            let pending = Pending {
                 kind,
                 stage: Stage::Play,
                 prompt: String::new(),
@@ -426,7 +425,8 @@ mod tests {
                 default: None,
                 capacity: None,
                 typed: String::new(),
-            });
+            };
+            let frame = Frame { pending: Some(pending), ..Frame::default() };
             show(&frame, &want(&[Layer::Inventory])).get("inventory_stale").cloned()
         };
         assert_eq!(stale(PendingKind::Command), None);

@@ -81,7 +81,7 @@ impl Scripts {
         unless: Unless<'_>,
     ) -> Result<Evaluated, ScriptError> {
         let job = job(source, limits)?;
-        self.again_if_stalled(limits, |is_new| {
+        again_if_stalled(limits, |is_new| {
             let request = RequestRef::Eval(&job, seen);
             let (mut lease, mut patience, mut said) = self.begin(&request, limits, is_new, unless)?;
             loop {
@@ -93,7 +93,7 @@ impl Scripts {
                     reply => {
                         // The time that its host takes is not the script's.
                         let since = now();
-                        let answer = answer(reply, past)?;
+                        let answer = answer(&reply, past)?;
                         patience.pause(now().saturating_duration_since(since));
                         answer.tell(&mut lease, &patience)
                     }
@@ -122,7 +122,7 @@ impl Scripts {
             if unless() {
                 return Err(ScriptError::Cancelled);
             }
-            scores.extend(self.again_if_stalled(limits, |is_new| self.score_some(&job, some, is_new, unless))?);
+            scores.extend(again_if_stalled(limits, |is_new| self.score_some(&job, some, is_new, unless))?);
         }
         Ok(scores)
     }
@@ -178,24 +178,20 @@ impl Scripts {
         }
         Ok((lease, patience, said))
     }
+}
 
-    /// Gives a script, which changes nothing, to another process where the first gives no answer: somebody has stopped
-    /// it, or the system does not let it run.
-    fn again_if_stalled<T>(
-        &self,
-        limits: &ScriptLimits,
-        mut run: impl FnMut(bool) -> Result<T, Fault>,
-    ) -> Result<T, ScriptError> {
-        for process in 0..PROCESSES_MAX {
-            match run(process > 0) {
-                Ok(value) => return Ok(value),
-                Err(Fault::Script(error)) => return Err(error),
-                Err(Fault::Stalled) => {}
-            }
+/// Gives a script, which changes nothing, to another process where the first gives no answer: somebody has stopped
+/// it, or the system does not let it run.
+fn again_if_stalled<T>(limits: &ScriptLimits, mut run: impl FnMut(bool) -> Result<T, Fault>) -> Result<T, ScriptError> {
+    for process in 0..PROCESSES_MAX {
+        match run(process > 0) {
+            Ok(value) => return Ok(value),
+            Err(Fault::Script(error)) => return Err(error),
+            Err(Fault::Stalled) => {}
         }
-        let wall = limits.wall.as_millis();
-        Err(ScriptError::Lost(format!("{PROCESSES_MAX} of them gave no answer for {wall} ms each")))
     }
+    let wall = limits.wall.as_millis();
+    Err(ScriptError::Lost(format!("{PROCESSES_MAX} of them gave no answer for {wall} ms each")))
 }
 
 /// Why a process has no value.
@@ -218,12 +214,12 @@ enum Answer {
     Refused(String),
 }
 
-fn answer(wanted: Reply, past: &mut dyn Past) -> Result<Answer, ScriptError> {
+fn answer(wanted: &Reply, past: &mut dyn Past) -> Result<Answer, ScriptError> {
     let found = match wanted {
         Reply::WantFrames { before, count } => {
-            past.frames(before, (count as usize).min(FRAMES_MAX)).map(Answer::Frames)
+            past.frames(*before, (*count as usize).min(FRAMES_MAX)).map(Answer::Frames)
         }
-        Reply::WantMessages { count } => past.messages((count as usize).min(MESSAGES_MAX)).map(Answer::Messages),
+        Reply::WantMessages { count } => past.messages((*count as usize).min(MESSAGES_MAX)).map(Answer::Messages),
         Reply::Ready | Reply::Scored(_) | Reply::Evaluated(_) => return Err(out_of_turn()),
     };
     Ok(found.unwrap_or_else(Answer::Refused))
