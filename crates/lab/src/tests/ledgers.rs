@@ -439,3 +439,18 @@ fn a_closed_game_keeps_its_forks() {
     assert!(matches!(error, LabError::JournalInUse(_)), "{error}");
     drop(in_use);
 }
+
+#[test]
+fn a_fork_that_went_back_comes_back_where_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let expected = {
+        let (lab, game, ledger) = begin(folder.path());
+        run(&lab, game.machine, &text(1, 40));
+        let back = fork(&lab, game.machine, None, Luck::Same);
+        ledger.keep(&lab, 1, back).unwrap();
+        run(&lab, back, "abc");
+        look(&lab.seek(back, revision(&lab, back), Boundary(20), &Control::default()).unwrap())
+    };
+    let (lab, _, reopened) = reopen(folder.path());
+    assert_eq!(look(&lab.snapshot(reopened.forks[0].1).unwrap()), expected);
+}

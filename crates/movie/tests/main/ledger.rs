@@ -247,7 +247,9 @@ fn a_line_may_be_as_long_as_a_reader_takes() {
 #[test]
 fn lines_of_inputs_alone_and_of_marks_at_each_are_cut() {
     let reseed = |at| Mark { at: Boundary(at), kind: MarkKind::Reseed { core: Seed(at), display: Seed(1) } };
+    let edit = |at| Mark { at: Boundary(at), kind: MarkKind::Debug { args: "map".to_owned() } };
     for part in [
+        LinePart { common: Boundary(0), steps: steps(&"k".repeat(5_000)), marks: (0..5_000).map(edit).collect() },
         LinePart { common: Boundary(0), steps: steps(&"k".repeat(400_000)), marks: Vec::new() },
         LinePart { common: Boundary(0), steps: steps(&"k".repeat(5_000)), marks: (0..5_000).map(reseed).collect() },
     ] {
