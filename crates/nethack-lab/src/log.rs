@@ -64,9 +64,10 @@ struct Allowance {
 impl Allowance {
     /// Takes a line where there is one, with how many were left out before it.
     fn take(&mut self, time: Duration) -> Option<u64> {
-        let more = time.saturating_sub(self.refilled).as_secs() / REFILL.as_secs();
+        let waited = time.saturating_sub(self.refilled).as_secs();
+        let more = waited / REFILL.as_secs();
         if more > 0 {
-            self.refilled += REFILL * u32::try_from(more).unwrap_or(u32::MAX);
+            self.refilled += Duration::from_secs(more * REFILL.as_secs());
             self.left = self.left.saturating_add(u32::try_from(more).unwrap_or(u32::MAX)).min(BURST);
         }
         match self.left.checked_sub(1) {
