@@ -373,9 +373,11 @@ def full_disks():
             check("info tells it too", tip in told.get("not_kept", ""), told)
             look = server.call("observe", machine=tip)
             # Calls that need a new worker can't be made here: its memory is a file too.
-            for tool, arguments in [("fork_list", {"limit": 1}), ("movie_export", {"source": tip})]:
-                told = server.call(tool, **arguments)
-                check(f"{tool} says that a fork is not kept", tip in told.get("not_kept", ""), told)
+            told = server.call("fork_list", limit=1)
+            check("fork_list says that a fork is not kept", tip in told.get("not_kept", ""), told)
+            more = server.call("fork_create")
+            check("a fork whose number can't be written down is not made", "error" in more, more)
+            check("it can't be for the disk", "ledger" in more.get("error", {}).get("message", ""), more)
             fill(server, resource.RLIM_INFINITY)
             again = server.call("fork_list", limit=1)
             check("with room it is kept", "not_kept" not in again and "not_kept" not in server.call("info").get("ledger", {}), again)
