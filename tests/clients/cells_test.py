@@ -116,11 +116,17 @@ def things_of_all_classes(server):
     unknown = {cell["description"] for cell in before if "description" in cell}
     for name in ["potion of gain level", "scroll of fire", "ring of conflict", "speed boots", "amulet of life saving"]:
         check(f"no {name} before it is known", name not in unknown, unknown)
-    potion = next(cell for cell in before if cell.get("description", "").endswith("potion") and cell["description"] != "clear potion")
-    state = server.call("debug_edit", revision=state["revision"], item={"wish": "potion of gain level"})
+    # One beside the hero, whose looks it can tell.
+    near = floor_around(server)[0]
+    server.call("debug_edit", revision=state["revision"], item={"wish": "potion of gain level", **near})
+    there = lambda: next(cell for cell in cells(server) if (cell["row"], cell["column"]) == (near["row"], near["column"]))
+    potion = there()
+    looks = potion.get("description", "")
+    check("its looks", looks.endswith(" potion") and "gain level" not in looks, potion)
+    state = server.call("debug_edit", revision=server.call("observe")["revision"], item={"wish": "potion of gain level"})
     state = server.call("debug_edit", revision=state["revision"], identify=True)
-    after = next(cell for cell in cells(server) if cell["glyph"] == potion["glyph"])
-    check("the hero knows it now", after["description"] == "potion of gain level", (potion, after))
+    after = there()
+    check("the hero knows it now", (after["glyph"], after["description"]) == (potion["glyph"], "potion of gain level"), after)
     past = server.call("history", **{"from": 0}, layers=["cells"])["frame"]["cells"]["items"]
     check("earlier frames have words, too", any("description" in cell for cell in past), past[:3])
     quit_now = server.call("quit_game")

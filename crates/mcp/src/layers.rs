@@ -240,6 +240,8 @@ fn map(frame: &Frame) -> Value {
 }
 
 fn cells(frame: &Frame, want: &Want) -> Value {
+    // What a menu or a text covers is not what its letters show.
+    let covered = frame.menu.is_some() || frame.window.is_some();
     let at = |row: usize, column: usize| {
         let index = row * COLUMNS + column;
         let glyph = (1..=MAP_ROWS)
@@ -247,7 +249,7 @@ fn cells(frame: &Frame, want: &Want) -> Value {
             .then(|| frame.glyphs.get((row - 1) * MAP_COLUMNS + column))
             .flatten()
             .copied()
-            .filter(|_| column < MAP_COLUMNS);
+            .filter(|_| column < MAP_COLUMNS && !covered);
         let is_hero = frame.hero.is_some_and(|hero| (usize::from(hero.row), usize::from(hero.column)) == (row, column));
         let description = glyph.zip(want.names.as_deref()).and_then(|(glyph, names)| names.describe(glyph));
         let description = description.map(|text| if is_hero { format!("you ({text})") } else { text });
@@ -267,7 +269,9 @@ fn cells(frame: &Frame, want: &Want) -> Value {
         .filter(|&(row, column)| frame.screen.at(row, column) != ' ')
         .filter(|&(row, column)| want.rectangle.is_none_or(|rectangle| rectangle.holds(row, column)))
         .map(|(row, column)| at(row, column));
-    page(all, want, "items")
+    let mut value = page(all, want, "items");
+    value["covered"] = json!(covered.then_some(true));
+    value
 }
 
 fn inventory(frame: &Frame) -> Value {
@@ -506,6 +510,12 @@ mod tests {
         assert_eq!(cells["total"], json!(5));
         assert_eq!(cells["next_offset"], json!(3));
         assert_eq!(cells["items"][0]["char"], json!("c"));
+        let mut frame = frame.clone();
+        frame.glyphs = vec![5; MAP_ROWS * MAP_COLUMNS];
+        assert_eq!(show(&frame, &want)["cells"]["items"][0]["glyph"], json!(5));
+        frame.window = Some(Window { lines: vec!["a text".to_owned()], whole: true });
+        let cells = &show(&frame, &want)["cells"];
+        assert!(cells["covered"] == json!(true) && cells["items"][0]["glyph"].is_null(), "{cells}");
         assert!(want.rectangle.unwrap().check().is_ok());
         let outside = Rectangle { top: 0, left: 0, bottom: 24, right: 79 };
         assert!(outside.check().unwrap_err().message.contains("24"));

@@ -1,7 +1,7 @@
 //! What NetHack 3.6's glyph numbers stand for, in words.
 
 /// The first glyph of each group, and the word for the group; the ground is told apart further.
-const GROUPS: [(i16, &str); 13] = [
+const GROUPS: [(i16, &str); 14] = [
     (0, "monster"),
     (381, "pet"),
     (762, "unseen"),
@@ -14,7 +14,8 @@ const GROUPS: [(i16, &str); 13] = [
     (2541, "swallowed"),
     (5589, "warning"),
     (5595, "statue"),
-    (5976, "unknown"),
+    (5976, "object"),
+    (5994, "unknown"),
 ];
 const GROUND: &str = "ground";
 const OBJECTS: i16 = 1906;
@@ -100,7 +101,8 @@ mod tests {
             (2541, "swallowed"),
             (5589, "warning"),
             (5595, "statue"),
-            (5976, "unknown"),
+            (5976, "object"),
+            (5994, "unknown"),
             (i16::MAX, "unknown"),
         ] {
             assert_eq!(kind(glyph), word, "{glyph}");

@@ -17,6 +17,8 @@ pub struct Frame {
     /// The terminal.
     pub screen: Screen,
     /// NetHack's glyph numbers, `MAP_ROWS` rows of `MAP_COLUMNS`, row by row; empty cells hold the glyph of stone.
+    /// An object has the glyph of its looks, as far as the hero can tell them: kinds that look the same have one, and what
+    /// was not seen up close has 5976 and its class.
     pub glyphs: Vec<i16>,
     /// NetHack's move counter.
     pub turn: i64,

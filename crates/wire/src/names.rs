@@ -10,6 +10,8 @@ pub struct GlyphNames {
     pub monsters: Vec<String>,
     /// Kinds of objects, in the order of their looks: by those looks until they are known.
     pub objects: Vec<String>,
+    /// Classes of objects, for what was not seen up close.
+    pub classes: Vec<String>,
     /// Parts of a level, effects and explosions, in the order of NetHack's `defsyms`.
     pub symbols: Vec<String>,
     /// What is only sensed, by how dangerous it is.
@@ -27,6 +29,7 @@ const RAY_PARTS: usize = 4;
 const SWALLOWED: usize = MONSTERS * SWALLOWED_PARTS;
 const SWALLOWED_PARTS: usize = 8;
 const WARNINGS: usize = 6;
+const CLASSES: usize = 18;
 
 impl GlyphNames {
     /// What a glyph of a frame shows, in the game's words; nothing where it shows nothing.
@@ -77,7 +80,10 @@ impl GlyphNames {
         if let Some(index) = within(WARNINGS) {
             return self.warnings.get(index).cloned();
         }
-        within(MONSTERS).and_then(monster).map(|name| format!("statue of {name}"))
+        if let Some(index) = within(MONSTERS) {
+            return monster(index).map(|name| format!("statue of {name}"));
+        }
+        within(CLASSES).and_then(|index| self.classes.get(index)).filter(|name| !name.is_empty()).cloned()
     }
 
     /// Whether the tables are as long as NetHack's.
@@ -87,6 +93,7 @@ impl GlyphNames {
             && self.objects.len() == OBJECTS
             && self.symbols.len() == SYMBOLS + EXPLOSION_PARTS
             && self.warnings.len() == WARNINGS
+            && self.classes.len() == CLASSES
     }
 }
 
@@ -101,6 +108,7 @@ mod tests {
             objects: list("object", OBJECTS),
             symbols: list("symbol", SYMBOLS + EXPLOSION_PARTS),
             warnings: list("warning", WARNINGS),
+            classes: list("class", CLASSES),
         }
     }
 
@@ -133,11 +141,13 @@ mod tests {
             (5594, "warning 5"),
             (5595, "statue of monster 0"),
             (5975, "statue of monster 380"),
+            (5976, "class 0"),
+            (5993, "class 17"),
         ];
         for (glyph, text) in rows {
             assert_eq!(names.describe(glyph).as_deref(), Some(text), "{glyph}");
         }
-        for glyph in [-1, 5976, i16::MAX, i16::MIN] {
+        for glyph in [-1, 5994, i16::MAX, i16::MIN] {
             assert_eq!(names.describe(glyph), None, "{glyph}");
         }
         assert_eq!(GlyphNames::default().describe(5), None);

@@ -423,3 +423,57 @@ fn edited_games_are_the_same_again_and_come_back_from_states() {
     }
     assert!(edits > 800, "{edits}");
 }
+
+/// What unknown things are is told by nothing that a frame has: not by the numbers of glyphs, and of what was only seen
+/// from afar not even by their looks.
+#[test]
+fn unknown_things_that_look_the_same_are_the_same_in_a_frame() {
+    let mut held = machine();
+    let machine = &mut held.machine;
+    let alike = [
+        ["luckstone", "touchstone", "flint stone", "loadstone"],
+        ["sack", "bag of tricks", "bag of holding", "oilskin sack"],
+        ["ruby", "worthless piece of red glass", "ruby", "ruby"],
+        ["oil lamp", "magic lamp", "oil lamp", "oil lamp"],
+    ];
+    let afar = [
+        ["scroll of fire", "scroll of light", "scroll of teleportation", "scroll of earth"],
+        ["potion of booze", "potion of sickness", "potion of speed", "potion of water"],
+        ["wand of digging", "wand of light", "wand of nothing", "wand of striking"],
+        ["ring of hunger", "ring of conflict", "ring of searching", "ring of stealth"],
+    ];
+    machine.power_on(&valkyrie(6)).unwrap();
+    press_all(machine, b"\r\x1b\x1b");
+    let here = hero(machine);
+    let distance = |&(row, column): &(i32, i32)| (row - here.row).abs().max((column - here.column).abs());
+    let places = free_places(machine);
+    let near = *places.iter().find(|place| distance(place) == 1).unwrap();
+    let lit = machine.frame();
+    let is_seen = |&(row, column): &(i32, i32)| lit.glyphs[usize::try_from((row - 1) * 79 + column).unwrap()] != 2359;
+    let far = *places.iter().find(|place| distance(place) >= 2 && is_seen(place)).unwrap();
+    let start = machine.save().unwrap();
+    for (kinds, (row, column)) in alike.iter().map(|kinds| (kinds, near)).chain(afar.iter().map(|kinds| (kinds, far))) {
+        let mut seen = Vec::new();
+        for kind in kinds {
+            machine.load(&start).unwrap();
+            machine.edit(&format!("item floor {row} {column} uncursed {kind}").parse::<Edit>().unwrap()).unwrap();
+            let frame = machine.frame();
+            let index = usize::try_from((row - 1) * 79 + column).unwrap();
+            seen.push((
+                frame.glyphs[index],
+                frame.screen.at(usize::try_from(row).unwrap(), usize::try_from(column).unwrap()),
+            ));
+        }
+        assert!(seen.iter().all(|one| one.0 == seen[0].0), "{kinds:?}: {seen:?}");
+        assert!(seen[0].0 >= 1906 && !(2359..5976).contains(&seen[0].0), "an object: {seen:?}");
+    }
+    for kinds in &alike {
+        let carried = kinds.map(|kind| {
+            machine.load(&start).unwrap();
+            machine.edit(&format!("item inventory uncursed {kind}").parse::<Edit>().unwrap()).unwrap();
+            let frame = machine.frame();
+            frame.inventory.last().map(|item| (item.glyph, item.text.clone())).unwrap()
+        });
+        assert!(carried.iter().all(|item| item == &carried[0]), "{carried:?}");
+    }
+}

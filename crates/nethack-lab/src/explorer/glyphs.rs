@@ -11,7 +11,9 @@ const EFFECTS: i16 = 2446;
 const SWALLOWED: i16 = 2541;
 const WARNINGS: i16 = 5589;
 const STATUES: i16 = 5595;
-const END: i16 = 5976;
+/// Objects that were not seen up close, by class.
+const CLASSES: i16 = 5976;
+const END: i16 = CLASSES + 18;
 const BOULDER: i16 = OBJECTS + 447;
 
 /// What a cell of the map shows.
@@ -139,7 +141,8 @@ mod tests {
             (2541, Seen::Swallowed),
             (5589, Seen::Unseen),
             (5595, Seen::Thing),
-            (5976, Seen::Passing),
+            (5976, Seen::Thing),
+            (5994, Seen::Passing),
             (-1, Seen::Passing),
         ] {
             assert_eq!(seen(glyph), expected, "{glyph}");

@@ -1,5 +1,5 @@
 /* What the window port is told about map, status and inventory, kept as data. */
-#include "port.h"
+#include "looks.h"
 
 struct display display;
 
@@ -45,7 +45,8 @@ int mapglyph(int glyph, int *symbol, int *color, unsigned *special, int x, int y
 }
 
 /* What a kind of thing looks like is shuffled for each game, its glyph isn't: so that
- * no frame tells what an unidentified thing is, it gets the glyph of its looks. */
+ * no array tells what an unidentified thing is, it gets the glyph of its looks. Frames
+ * tell less, see looks.c. */
 static short appearance(int glyph)
 {
     if (glyph_is_normal_object(glyph))
@@ -145,16 +146,18 @@ void display_items(void)
 
     display.inventory_count = display.inventory_used = 0;
     for (item = invent; item; item = item->nobj) {
-        short glyph = appearance(obj_to_glyph(item, rn2_on_display_rng));
+        int glyph = obj_to_glyph(item, rn2_on_display_rng);
         const char *text = doname(item);
         struct item_record record = { (uint8_t) item->invlet, (uint8_t) item->oclass,
-                                      glyph, (uint16_t) strlen(text) };
+                                      look_of_item(item, glyph), (uint16_t) strlen(text) };
 
         if (display.inventory_used + sizeof record + record.length > INVENTORY_BYTES)
             break;
         memcpy(&display.inventory[display.inventory_used], &record, sizeof record);
         memcpy(&display.inventory[display.inventory_used + sizeof record], text, record.length);
         display.inventory_used += sizeof record + record.length;
+        if (display.inventory_count < INVENTORY_GLYPHS)
+            display.inventory_glyphs[display.inventory_count] = appearance(glyph);
         display.inventory_count++;
     }
 }

@@ -2,6 +2,8 @@
  * while the game is stopped and changes nothing of it. */
 #include "frame.h"
 
+#include "looks.h"
+
 struct writer {
     unsigned char *out;
     size_t capacity, used;
@@ -106,11 +108,15 @@ static void head_of_window(struct frame_head *head)
 
 static void fill_head(struct frame_head *head)
 {
+    int16_t glyphs[ROWNO][COLNO - 1];
+
     memset(&head->cursor_row, 0, sizeof *head - offsetof(struct frame_head, cursor_row));
     memcpy(head->chars, terminal.chars, sizeof head->chars);
     memcpy(head->colors, terminal.colors, sizeof head->colors);
     memcpy(head->attributes, terminal.attributes, sizeof head->attributes);
-    memcpy(head->glyphs, display.glyphs, sizeof head->glyphs);
+    memcpy(glyphs, display.glyphs, sizeof glyphs);
+    looks_of_map(glyphs);
+    memcpy(head->glyphs, glyphs, sizeof head->glyphs);
     head->cursor_row = (uint8_t) terminal.row;
     head->cursor_column =
         (uint8_t) (terminal.column < TERMINAL_COLUMNS ? terminal.column : TERMINAL_COLUMNS - 1);

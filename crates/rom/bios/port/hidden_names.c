@@ -1,6 +1,8 @@
 /* What glyphs are called, for hidden.c: as the player knows the things, so that this
- * one is no secret. Objects come in the order of their looks, as in a frame. */
+ * one is no secret. Objects come in the order of their looks, as in a frame, where one
+ * glyph stands for all unknown kinds that look the same. */
 #include "hidden.h"
+#include "looks.h"
 
 static void with_called(struct sheet *sheet, const char *what, const char *called)
 {
@@ -62,8 +64,21 @@ static void unknown_of_class(struct sheet *sheet, const struct objclass *kind, c
         joined(sheet, looks, " ", kind == &objects[SPE_NOVEL] ? "book" : class);
 }
 
+/* Whether this is the glyph that other kinds share. */
+static int is_shared(int look)
+{
+    int other;
+
+    for (other = look + 1; other < NUM_OBJECTS && objects[other].oc_class == objects[look].oc_class;
+         other++)
+        if (looks_first(other) == look)
+            return 1;
+    return 0;
+}
+
 static void object(struct sheet *sheet, const struct objclass *kind)
 {
+    int known = kind->oc_name_known && !is_shared(kind->oc_descr_idx);
     const char *class = of_class(kind->oc_class), *looks_like = of_looks(kind);
     const char *name = OBJ_NAME(*kind), *looks = OBJ_DESCR(*kind);
     int unique = kind == &objects[SPE_NOVEL] || kind == &objects[SPE_BOOK_OF_THE_DEAD];
@@ -71,13 +86,13 @@ static void object(struct sheet *sheet, const struct objclass *kind)
     sheet_item(sheet);
     if (!name)
         sheet_text(sheet, "");
-    else if (class && (kind->oc_name_known || !looks) && !unique)
+    else if (class && (known || !looks) && !unique)
         joined(sheet, class, " of ", name);
-    else if (kind->oc_name_known || !looks)
+    else if (known || !looks)
         sheet_text(sheet, name);
     else if (class)
         unknown_of_class(sheet, kind, class);
-    else if (kind->oc_uname)
+    else if (kind->oc_uname && !is_shared(kind->oc_descr_idx))
         with_called(sheet, looks_like ? looks_like : looks, kind->oc_uname);
     else if (looks_like && !strstr(looks, "Amulet")) /* not those that say all */
         joined(sheet, looks, " ", looks_like);
@@ -109,6 +124,11 @@ void hidden_names(struct sheet *sheet)
     }
     sheet_say(sheet, "],\"objects\":[");
     objects_by_looks(sheet);
+    sheet_say(sheet, "],\"classes\":[");
+    for (sheet->items = i = 0; i < MAXOCLASSES; i++) {
+        sheet_item(sheet);
+        sheet_text(sheet, def_oc_syms[i].explain);
+    }
     sheet_say(sheet, "],\"symbols\":[");
     for (sheet->items = i = 0; i < MAXPCHARS; i++) {
         sheet_item(sheet);

@@ -134,7 +134,7 @@ static void see_inventory(struct observation *out)
 
         memcpy(&item, from, sizeof item);
         from += sizeof item;
-        out->inv_glyphs[i] = item.glyph;
+        out->inv_glyphs[i] = display.inventory_glyphs[i];
         out->inv_letters[i] = item.letter;
         out->inv_oclasses[i] = item.class;
         length = item.length < ITEM_TEXT_BYTES ? item.length : ITEM_TEXT_BYTES;

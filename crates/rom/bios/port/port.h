@@ -111,6 +111,7 @@ void messages_end(void);
 
 /* display.c: what the window port was told about map, status and inventory. */
 #define INVENTORY_BYTES 16384
+#define INVENTORY_GLYPHS 55
 #define STATUS_TEXT_BYTES 80
 #define STATUS_NUMBERS 27
 
@@ -127,6 +128,7 @@ struct display {
     int64_t numbers[STATUS_NUMBERS];       /* as of the last flush */
     uint32_t inventory_count, inventory_used;
     unsigned char inventory[INVENTORY_BYTES]; /* records of display_items */
+    short inventory_glyphs[INVENTORY_GLYPHS]; /* for NLE's arrays */
 };
 extern struct display display;
 void display_power_on(void);
