@@ -9,6 +9,7 @@ use wire::{Boundary, Event};
 
 use crate::dormant::Dormitory;
 use crate::engine::Engine;
+use crate::left::Left;
 use crate::line::Happened;
 use crate::slot::Slot;
 use crate::store::Store;
@@ -32,6 +33,7 @@ pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) engine: Box<dyn Engine>,
     pub(crate) dormitory: Dormitory,
+    pub(crate) left: Left,
     next_machine: AtomicU64,
     next_revision: AtomicU64,
     next_game: AtomicU64,
@@ -46,6 +48,7 @@ impl Lab {
             store,
             engine,
             dormitory: Dormitory::default(),
+            left: Left::default(),
             next_machine: AtomicU64::new(1),
             next_revision: AtomicU64::new(1),
             next_game: AtomicU64::new(1),

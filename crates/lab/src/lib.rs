@@ -108,6 +108,7 @@ mod turnstile;
 
 mod engine;
 mod host;
+mod left;
 mod replay;
 mod task;
 
@@ -125,7 +126,7 @@ pub use lab::Lab;
 pub use ledger::{Ledger, LedgerStart};
 pub use lines::{Drive, LineStop, Tried, Try};
 pub use lookout::{Looked, Lookout};
-pub use movie::{Account, Desync, Difference, Step, Verdict};
+pub use movie::{Account, Desync, Difference, Holdings, Step, Verdict};
 pub use options::{LabOptions, Limits};
 pub use policies::serve_if_worker;
 pub use replace::Replaced;

@@ -1,7 +1,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use movie::Account;
+use movie::{Account, Movie};
 use wire::PowerOn;
 
 use crate::journal::Journal;
@@ -26,14 +26,21 @@ impl Lab {
         lab.check_journalled(journalled)?;
         let tip = lab.power_on(&power_on)?;
         let game = lab.new_game_id();
+        let account = lab.left.account(&power_on, Account::default());
         let journal = lab.begin_journal(journalled, |movies| {
-            let mut journal = Journal::create(movies, &game, &lab.header(&power_on), lab.limits().movie_bytes)?;
+            let (header, bytes_max) = (lab.header(&power_on), lab.limits().movie_bytes);
+            let mut journal = if account == Account::default() {
+                Journal::create(movies, &game, &header, bytes_max)?
+            } else {
+                let nothing = Movie { account, ..Movie::new(header.clone()) };
+                Journal::continue_movie(movies, &game, &header, &nothing, bytes_max)?
+            };
             if let Some(mark) = tip.line.last_mark() {
                 journal.digests(&mark)?;
             }
             Ok(journal)
         })?;
-        lab.admit(game, power_on, tip, journal, Account::default())
+        lab.admit(game, power_on, tip, journal, account)
     }
 
     /// Takes back a machine that was made just now and that nobody has come to know, and its journal.

@@ -19,7 +19,9 @@ pub struct Replaced {
 impl Lab {
     /// Has a machine that `make` makes take the place of another. Nobody presses a key on the old one meanwhile: calls
     /// wait for their turn and then find another revision, or no machine. With `keep_tip` its tip stays as a fork of
-    /// its game, of which `make` is told. Then its journal gets its last line, and it is deleted; other forks of it stay.
+    /// its game, of which `make` is told. Where `make` makes a machine of an equal power-on record (the game begun again, a
+    /// movie or a state of it), that one's account goes on from the old one's, and going back before what was played is
+    /// a seek in it. Then the old journal gets its last line, and it is deleted; other forks of it stay.
     ///
     /// # Errors
     /// Refusals of the old machine, and whatever `make` fails with. The old machine then stays as it was.
@@ -34,6 +36,7 @@ impl Lab {
         let slot = lab.slot(old)?;
         let held = slot.take(expected, lab.limits().queue)?;
         lab.check_machines(1 + usize::from(keep_tip))?;
+        lab.leave(&slot);
         let old_tip = keep_tip.then(|| self.keep_tip(&held));
         let tip = old_tip.as_ref().map(|tip| tip.machine);
         let snapshot = make(tip).inspect_err(|_| tip.into_iter().for_each(|tip| lab.remove(tip)))?;

@@ -68,9 +68,9 @@ impl Lab {
         let lab = &self.0;
         let bytes_max = lab.limits().movie_bytes;
         let (file, bytes) = Journal::open(path, bytes_max)?;
-        let recording = lab.read_movie(&bytes)?;
+        let mut recording = lab.read_movie(&bytes)?;
         if named && recording.movie.finish == Finish::Open {
-            let snapshot = self.open_recording(&recording, Journalled::Unnamed, control)?;
+            let snapshot = self.open_recording(&mut recording, Journalled::Unnamed, control)?;
             let journal = snapshot.journal.clone().unwrap_or_default();
             return Ok(Resumed { is_new: true, ..resumed(snapshot, journal, recording) });
         }
@@ -100,12 +100,12 @@ impl Lab {
         control: &Control<'_>,
     ) -> Result<Snapshot, LabError> {
         self.0.check_machines(1)?;
-        self.open_recording(&self.0.read_movie(movie)?, journalled.into(), control)
+        self.open_recording(&mut self.0.read_movie(movie)?, journalled.into(), control)
     }
 
     fn open_recording(
         &self,
-        recording: &Recording,
+        recording: &mut Recording,
         journalled: Journalled,
         control: &Control<'_>,
     ) -> Result<Snapshot, LabError> {
@@ -115,6 +115,7 @@ impl Lab {
         lab.raise_revisions();
         let tip = lab.rebuild(&power_on, &line, &MessageLog::default(), control)?;
         let game = lab.new_game_id();
+        recording.movie.account = lab.left.account(&power_on, recording.movie.account);
         let (header, bytes_max) = (lab.header(&power_on), lab.limits().movie_bytes);
         let journal = lab.begin_journal(journalled, |movies| {
             Journal::continue_movie(movies, &game, &header, &recording.movie, bytes_max)

@@ -68,7 +68,7 @@ impl Lab {
         lab.check_machines(1)?;
         let journalled = journalled.into();
         lab.check_journalled(journalled)?;
-        let recording = lab.read_movie(file.movie())?;
+        let mut recording = lab.read_movie(file.movie())?;
         let (power_on, line) = lab.usable(&recording)?;
         let state = lab.put_whole(&file.body, &file.blobs, file.image_bytes())?;
         let mut report = lab.look_at(&state, control)?;
@@ -80,6 +80,7 @@ impl Lab {
         let mut tip = lab.tip_after(line, MessageLog::default(), &mut report, Some(state));
         lab.leave_checkpoint(&mut tip);
         let game = lab.new_game_id();
+        recording.movie.account = lab.left.account(&power_on, recording.movie.account);
         let (header, bytes_max) = (lab.header(&power_on), lab.limits().movie_bytes);
         let journal = lab.begin_journal(journalled, |movies| {
             Journal::continue_movie(movies, &game, &header, &recording.movie, bytes_max)

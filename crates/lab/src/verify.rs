@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use movie::{Act, Finish, Judge, Movie, Recording, Verdict};
+use movie::{Act, Finish, Holdings, Judge, Movie, Recording, Verdict};
 use wire::{Batch, Check, EditError, EndKind, Ended, Event, Frame, PlayDigest, PowerOn, StateDigest};
 use worker::Report;
 
@@ -25,6 +25,8 @@ pub struct VerifyReport {
     pub inputs: u64,
     /// How many the movie has.
     pub inputs_recorded: u64,
+    /// What the movie holds and claims beside plain play, whatever the verdict.
+    pub holds: Holdings,
     /// How many bytes at the file's end were torn and left out.
     pub torn_bytes: usize,
     /// The digests where the replay came to its end.
@@ -163,6 +165,7 @@ impl<'a> Trial<'a> {
             rom_id: header.rom_id.clone(),
             inputs: self.inputs,
             inputs_recorded: recording.movie.steps.len() as u64,
+            holds: Holdings::of(&recording.movie),
             torn_bytes: recording.torn_bytes,
             play,
             state,

@@ -32,6 +32,9 @@ const VERIFIED: &[Field] = &[
     ("inputs", Kind::Integer, ""),
     ("inputs_recorded", Kind::Integer, ""),
     ("torn_bytes", Kind::Integer, ""),
+    ("remarks", Kind::Text, "An operator's edits, reseeds, debug mode, claimed forks and jumps; absent with none."),
+    ("edits", Kind::Integer, ""),
+    ("claimed", Kind::Object, "The movie's account: no replay proves it."),
     ("engine_id", Kind::Text, ""),
     ("rom_id", Kind::Text, ""),
     ("power_on", Kind::Object, ""),
@@ -117,6 +120,9 @@ fn tell(report: &VerifyReport) -> Reply {
         .with("inputs", report.inputs)
         .with("inputs_recorded", report.inputs_recorded)
         .with("torn_bytes", (report.torn_bytes > 0).then_some(report.torn_bytes))
+        .with("remarks", report.holds.in_words())
+        .with("edits", report.holds.edits)
+        .with("claimed", json!(report.holds.claimed))
         .with("engine_id", report.engine_id.as_str())
         .with("rom_id", report.rom_id.as_str())
         .with("power_on", crate::game::power_on(&report.power_on))

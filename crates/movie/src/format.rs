@@ -196,6 +196,22 @@ impl Account {
         [inputs, peeks, forks, lines, seeks, adoptions, reseeds, debugs, lost]
     }
 
+    /// The larger of both for every count: what is known of one way that both tell of.
+    #[must_use]
+    pub fn or_more(&self, other: &Self) -> Self {
+        Self {
+            inputs: self.inputs.max(other.inputs),
+            peeks: self.peeks.max(other.peeks),
+            forks: self.forks.max(other.forks),
+            lines: self.lines.max(other.lines),
+            seeks: self.seeks.max(other.seeks),
+            adoptions: self.adoptions.max(other.adoptions),
+            reseeds: self.reseeds.max(other.reseeds),
+            debugs: self.debugs.max(other.debugs),
+            lost: self.lost.max(other.lost),
+        }
+    }
+
     /// True when every count is at least the other's.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {

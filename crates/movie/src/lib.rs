@@ -17,6 +17,7 @@ mod journal;
 mod reader;
 
 mod export;
+mod holdings;
 
 mod judge;
 mod verdict;
@@ -29,6 +30,7 @@ pub use format::{
     ARGS_BYTES_MAX, Account, COUNT_MAX, DIGESTS_EVERY, FILE_BYTES_MAX, FORMAT, Finish, HEADER_TEXT_BYTES_MAX, Header,
     HeaderError, INPUTS_MAX, LINE_BYTES_MAX, LINE_INPUTS_MAX, MARKS_MAX, NAME_BYTES_MAX, PACKED_INPUTS, VERSION,
 };
+pub use holdings::Holdings;
 pub use journal::{JournalWriter, WriteError};
 pub use judge::{Compared, Judge};
 pub use ledger::{LedgerError, LedgerReader, LedgerWriter};

@@ -173,7 +173,7 @@ impl Movie {
         })
     }
 
-    fn count(&self, is_counted: impl Fn(&MarkKind) -> bool) -> u64 {
+    pub(crate) fn count(&self, is_counted: impl Fn(&MarkKind) -> bool) -> u64 {
         self.marks.iter().filter(|mark| is_counted(&mark.kind)).count() as u64
     }
 

@@ -91,7 +91,8 @@ fn facts(recording: &Recording) -> Value {
     let edits = count(|kind| matches!(kind, MarkKind::Debug { .. }));
     let finish = match &movie.finish {
         Finish::Unknown => json!("not said: the journal has no last line"),
-        Finish::Open => json!("the game goes on"),
+        // Also that of a game that was quit: the format has one word for both.
+        Finish::Open => json!("open: the game had not ended where the movie does"),
         Finish::Ended(ended) => json!({ "kind": ended.kind, "text": ended.text }),
     };
     json!({
@@ -105,9 +106,9 @@ fn facts(recording: &Recording) -> Value {
         "digests": count(|kind| matches!(kind, MarkKind::Digests { .. })),
         "reseeds": count(|kind| matches!(kind, MarkKind::Reseed { .. })),
         "debug_edits": edits,
-        "operator": (edits > 0).then(|| format!("changed this game by hand ({edits} edits): it is no play unaided")),
+        "remarks": movie::Holdings::of(movie).in_words(),
         "claimed": movie.account,
-        "lines": recording.lines,
+        "file_lines": recording.lines,
         "torn_bytes": recording.torn_bytes,
         "altered_at_line": recording.broken_chain,
         "engine_is_ours": header.engine_id == rom::built_in().engine_id(),
@@ -116,11 +117,12 @@ fn facts(recording: &Recording) -> Value {
 }
 
 /// What a reader asks for first, and then the rest.
-const FIRST: [&str; 10] = [
+const FIRST: [&str; 11] = [
     "seed",
     "hero",
     "inputs",
     "finish",
+    "remarks",
     "engine_id",
     "engine_is_ours",
     "rom_id",

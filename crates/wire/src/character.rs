@@ -33,7 +33,7 @@ pub enum CharacterError {
         known: String,
     },
     /// The parts exclude each other.
-    #[error("a {given} is not possible in NetHack; possible are: {possible}")]
+    #[error("{} {given} is not possible in NetHack; possible are: {possible}", article(given))]
     Combination {
         /// The parts that were given.
         given: String,
@@ -179,6 +179,11 @@ impl Default for Character {
     }
 }
 
+/// The indefinite article before a word of the game's.
+fn article(word: &str) -> &'static str {
+    if word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" }
+}
+
 impl Character {
     /// Refuses a name that the game would read otherwise and a combination that it does not have.
     ///
@@ -254,6 +259,10 @@ mod tests {
         let dwarf = Character { role: Some("sam".parse().unwrap()), race: Some(Race::Dwarf), ..Character::default() };
         let error = dwarf.check().unwrap_err().to_string();
         assert!(error.contains("lawful male human samurai"), "{error}");
+        let samurai = |race| Character { role: Some(Role::Samurai), race: Some(race), ..Character::default() };
+        let refused = |race| samurai(race).check().unwrap_err().to_string();
+        assert!(refused(Race::Dwarf).starts_with("a dwarf samurai is"), "{}", refused(Race::Dwarf));
+        assert!(refused(Race::Elf).starts_with("an elf samurai is"), "{}", refused(Race::Elf));
         let free = Character::default();
         assert_eq!(free.check(), Ok(()));
     }

@@ -74,6 +74,11 @@ fn as_json(report: &VerifyReport, around: Option<&Around>) -> Value {
         "inputs": report.inputs,
         "inputs_recorded": report.inputs_recorded,
         "torn_bytes": report.torn_bytes,
+        "edits": report.holds.edits,
+        "reseeds": report.holds.reseeds,
+        "debug_mode": report.holds.debug_mode,
+        "claimed": report.holds.claimed,
+        "remarks": report.holds.in_words(),
         "engine_id": report.engine_id,
         "rom_id": report.rom_id,
         "play_digest": report.play,
@@ -123,6 +128,9 @@ fn as_text(options: &MovieFile, report: &VerifyReport, end: &str, around: Option
         other => format!("{}{end}", paint.styled("1;31", &other.to_string())),
     };
     let mut text = format!("{file}: {verdict}\n");
+    if let Some(remarks) = report.holds.in_words() {
+        text.push_str(&format!("  {remarks}\n"));
+    }
     if let Some(around) = around {
         text.push_str(if around.is_common {
             "\nThe screen at which that input was pressed, the last one in common:\n"
