@@ -204,10 +204,13 @@ def forks_and_files(server, revision, folder):
     for machine in ("main", "f1"):
         verified = server.call("movie_verify", source=machine)
         check(f"{machine}'s movie", verified["verdict"] == "exact", verified)
+        told = verified["edits"] > 0 and f"by hand {verified['edits']} time" in verified["remarks"]
+        check(f"{machine}'s edits are told", told, verified)
     exported = server.call("movie_export", source="main", name="edited")
     check("exported", "error" not in exported, exported)
     path = os.path.join(folder, "out", "edited.movie")
     again = subprocess.run([PROGRAM, "movie", "verify", path], capture_output=True, text=True)
+    check("and says what an operator did", "an operator changed this game by hand 10 times" in again.stdout, again)
     check("another process finds it exact", again.returncode == 0 and "exact" in again.stdout, again)
     told = subprocess.run([PROGRAM, "movie", "info", path, "--json"], capture_output=True, text=True)
     check("the movie says how many edits it holds", json.loads(told.stdout)["debug_edits"] == 10, told.stdout)

@@ -18,6 +18,47 @@ def verdict(journal):
     return told.returncode, told.stdout.strip().splitlines()[0] if told.stdout.strip() else told.stderr
 
 
+def claimed(server, name):
+    """What an export says of the way, as another process reads it."""
+    told = server.call("movie_export", name=name)
+    verified = server.call("movie_verify", name=told["name"])
+    check(f"{name}: exact", verified["verdict"] == "exact", verified)
+    info = subprocess.run([PROGRAM, "movie", "info", "--json", told["path"]], capture_output=True, text=True, check=True)
+    check(f"{name}: the same claims", json.loads(info.stdout)["claimed"] == verified["claimed"], (info.stdout, verified))
+    return verified
+
+
+def going_back():
+    """Each way back leaves its trace in the account of every later movie."""
+    with scratch() as movies, scratch() as out, Server(PROGRAM, "--movies", movies, "--out-dir", out) as server:
+        server.initialize()
+        view = server.call("new_game", seed="7", role="samurai")
+        view = server.call("run", revision=view["revision"], text="5s", force=True)
+        server.call("state_save", name="early")
+        early = claimed(server, "early")
+        check("plain play has no remarks", "remarks" not in early and early["edits"] == 0, early)
+        view = server.call("run", revision=view["revision"], text="20s", force=True)
+        seen = claimed(server, "ahead")["claimed"]["inputs"]
+        view = server.call("state_load", name="early", into="main", revision=view["revision"])
+        back = claimed(server, "loaded")
+        check("a state loaded is a seek", back["claimed"] == {**early["claimed"], "inputs": seen, "seeks": 1}, back)
+        check("and told in words", "claims: 1 seek" in back.get("remarks", ""), back)
+        view = server.call("reset", revision=view["revision"], kind="same")
+        again = claimed(server, "again")["claimed"]
+        check("so is a reset", (again["inputs"], again["seeks"]) == (seen, 2), again)
+        server.call("quit_game")
+        other = server.call("new_game", seed="8")
+        check("another game is another", "remarks" not in claimed(server, "other"))
+        server.call("quit_game", game=other["game"])
+        server.call("movie_open", name="early")
+        opened = claimed(server, "opened")["claimed"]
+        check("and a movie opened", (opened["inputs"], opened["seeks"]) == (seen, 3), opened)
+        check("EOF", server.close() == 0)
+        for journal in sorted(glob.glob(f"{movies}/*.movie")):
+            status, line = verdict(journal)
+            check("a journal is exact", status == 0 and "exact" in line, line)
+
+
 def main():
     rng = random.Random(7)
     with scratch() as movies, Server(PROGRAM, "--movies", movies) as server:
@@ -51,6 +92,7 @@ def main():
             check("a journal is exact", status == 0 and "exact" in line, line)
         told = subprocess.run([PROGRAM, "movie", "info", "--json", journals[0]], capture_output=True, text=True, check=True)
         check("and as long as its game's line", json.loads(told.stdout)["inputs"] == ends[0], (told.stdout, ends))
+    going_back()
     check.finish()
 
 

@@ -200,7 +200,7 @@ class Exports(unittest.TestCase):
         self.assertTrue(played.startswith(before), "asciinema itself")
 
     def test_the_pictures_in_the_documents_are_what_is_drawn(self):
-        for name, boundary in (("map", 20000), ("menu", 2451)):
+        for name, boundary in (("map", 2426), ("menu", 7944)):
             pictured = TOP / "docs" / "images" / f"{name}.png"
             self.assertLess(pictured.stat().st_size, 60_000)
             drawn = Path(self.folder.name) / f"{name}.again.png"

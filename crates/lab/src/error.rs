@@ -249,6 +249,15 @@ impl std::fmt::Display for OtherRom {
     }
 }
 
+impl LabError {
+    /// Why bytes could not be read as a movie; of another file of this project, what it is.
+    #[must_use]
+    pub fn of_movie(bytes: &[u8], error: &movie::ReadError) -> Self {
+        let other = crate::kind_of_file(bytes).filter(|_| !crate::kinds::is_movie(bytes));
+        Self::BadMovie(other.map_or_else(|| error.to_string(), ToOwned::to_owned))
+    }
+}
+
 impl From<crate::state_file_envelope::StateFileError> for LabError {
     fn from(error: crate::state_file_envelope::StateFileError) -> Self {
         Self::BadState(error.to_string())

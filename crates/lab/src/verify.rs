@@ -207,7 +207,7 @@ impl Inner {
                 max: self.limits().movie_bytes as u64,
             });
         }
-        movie::read(bytes).map_err(|error| LabError::BadMovie(error.to_string()))
+        movie::read(bytes).map_err(|error| LabError::of_movie(bytes, &error))
     }
 
     /// What a replay of a recording's keys shows at a boundary, whatever its checks say.

@@ -43,7 +43,7 @@ pub(crate) fn parse_file(path: &Path, bytes: &[u8]) -> anyhow::Result<Recording>
 }
 
 pub(crate) fn parse(bytes: &[u8]) -> anyhow::Result<Recording> {
-    movie::read(bytes).map_err(|error| LabError::BadMovie(error.to_string()).into())
+    movie::read(bytes).map_err(|error| LabError::of_movie(bytes, &error).into())
 }
 
 /// The machine that a movie leads to, at its end or at an earlier boundary, with what the movie has until there.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use lab::{Control, Lab, LabError, Snapshot, StateFile, Stop};
+use lab::{Control, Lab, LabError, Snapshot, StateFile, StateFileError, Stop};
 use serde_json::{Value, json};
 use wire::{Batch, Key, Segment};
 
@@ -51,7 +51,10 @@ fn read(path: &Path) -> anyhow::Result<(Vec<u8>, StateFile)> {
         Some(_) => {
             LabError::BadState(format!("{error} (the movie inside is whole: `nethack-lab state movie` takes it out)"))
         }
-        None => LabError::from(error),
+        None => match lab::kind_of_file(&bytes).filter(|_| error == StateFileError::Magic) {
+            Some(other) => LabError::BadState(other.to_owned()),
+            None => LabError::from(error),
+        },
     });
     let file = file.with_context(|| path.display().to_string())?;
     Ok((bytes, file))

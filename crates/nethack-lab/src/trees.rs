@@ -1,11 +1,13 @@
 //! `tree`: machines with their forks, lines and states in one file.
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
 use anyhow::Context;
-use lab::{Boundary, Control, Imported, Lab, LabError, Luck, MachineId, TreeFile, TreeMachine, TreeMode};
+use lab::{
+    Boundary, Control, Imported, Lab, LabError, Luck, MachineId, StateFileError, TreeFile, TreeMachine, TreeMode,
+};
 use serde_json::{Value, json};
 
 use crate::command_line::{StateFileOptions, TreeCommand, TreeMovieOptions, TreeRebuildOptions, TreeSaveOptions};
@@ -56,8 +58,18 @@ fn open(path: &Path) -> anyhow::Result<BufReader<File>> {
 }
 
 fn read(path: &Path) -> anyhow::Result<TreeFile> {
-    let read = TreeFile::read(open(path)?).map_err(|error| LabError::BadTree(error.to_string()));
+    let read = TreeFile::read(open(path)?).map_err(|error| {
+        let other = kind(path).filter(|_| error == StateFileError::Magic);
+        LabError::BadTree(other.map_or_else(|| error.to_string(), ToOwned::to_owned))
+    });
     read.with_context(|| path.display().to_string())
+}
+
+/// What a file is that is no tree.
+fn kind(path: &Path) -> Option<&'static str> {
+    let mut start = Vec::new();
+    open_file(path).ok()?.take(64).read_to_end(&mut start).ok()?;
+    lab::kind_of_file(&start)
 }
 
 fn info(options: &StateFileOptions) -> anyhow::Result<Outcome> {

@@ -98,3 +98,45 @@ fn a_machine_that_is_not_taken_in_leaves_no_journal() {
     assert_eq!(files(folder.path()), 1);
     assert!(game.journal.unwrap().exists());
 }
+
+#[test]
+fn whoever_goes_back_through_a_file_or_begins_again_is_in_the_account() {
+    let folder = tempfile::tempdir().unwrap();
+    let (lab, _) = toy::lab(Some(folder.path()), |_| {});
+    let control = Control::default();
+    let account = |bytes: &[u8]| movie::read(bytes).unwrap().movie.account;
+    let now = |machine| account(&lab.movie(machine).unwrap());
+    let first = lab.new_game(power_on(1), true).unwrap();
+    run(&lab, first.machine, "ab");
+    let state = lab.save_state(first.machine, None, &control).unwrap();
+    let movie = lab.movie(first.machine).unwrap();
+    // Nothing was played since: it goes on where it was.
+    let same = lab.replace(first.machine, None, false, |_| lab.load_state(&state, true, &control)).unwrap().snapshot;
+    assert_eq!(now(same.machine), Account { inputs: 2, ..Account::default() });
+    let ahead = run(&lab, same.machine, "cde").snapshot;
+    let load = |_| lab.load_state(&state, true, &control);
+    let loaded = lab.replace(same.machine, Some(ahead.revision), true, load).unwrap().snapshot;
+    assert_eq!(now(loaded.machine), Account { inputs: 5, seeks: 1, ..Account::default() });
+    run(&lab, loaded.machine, "f");
+    // The same for a movie, also when another game lies between.
+    let other = lab.replace(loaded.machine, None, false, |_| lab.new_game(power_on(2), true)).unwrap().snapshot;
+    assert_eq!(now(other.machine), Account::default());
+    let open = |_| lab.open_movie(&movie, true, &control);
+    let opened = lab.replace(other.machine, None, false, open).unwrap().snapshot;
+    assert_eq!(now(opened.machine), Account { inputs: 6, seeks: 2, ..Account::default() });
+    // And for the game itself, begun again.
+    let again = lab.replace(opened.machine, None, false, |_| lab.new_game(power_on(1), true)).unwrap().snapshot;
+    run(&lab, again.machine, "g");
+    assert_eq!(now(again.machine), Account { inputs: 7, seeks: 3, ..Account::default() });
+    // Journals say it as exports do, and both verify.
+    lab.close(again.machine, None).unwrap();
+    for bytes in [std::fs::read(again.journal.unwrap()).unwrap(), lab.movie(again.machine).unwrap()] {
+        let report = lab.verify(&bytes, None, &control).unwrap();
+        assert_eq!((report.verdict, report.inputs, report.holds.claimed), (Verdict::Exact, 1, now(again.machine)));
+        assert_eq!(report.holds.in_words().unwrap(), "claims: 3 seeks, 6 inputs taken back");
+    }
+    // A lab that knows nothing of it has what the file says.
+    let (stranger, _) = toy::lab(None, |_| {});
+    let loaded = stranger.load_state(&state, false, &control).unwrap();
+    assert_eq!(account(&stranger.movie(loaded.machine).unwrap()), Account { inputs: 2, ..Account::default() });
+}

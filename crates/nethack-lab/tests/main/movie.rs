@@ -147,3 +147,38 @@ fn a_game_that_ends_is_recorded_to_its_end_and_steps_back_only_when_asked() {
     let lived = bed.expect(0, "movie verify lived.movie --json").json();
     assert_eq!((&lived["verdict"], &lived["inputs"]), (&"exact".into(), &2500.into()), "seed {seed}");
 }
+
+#[test]
+fn a_verdict_tells_what_the_movie_holds_and_claims() {
+    let bed = Bed::new();
+    let game = bed.record("game.movie", 11, 20);
+    let plain = bed.expect(0, "movie verify game.movie").out;
+    assert!(!plain.contains("operator") && !plain.contains("claims"), "{plain}");
+    let verdict = bed.expect(0, "movie verify game.movie --json").json();
+    assert_eq!((&verdict["remarks"], &verdict["edits"]), (&serde_json::Value::Null, &0.into()), "{verdict}");
+    let mut movie = ::movie::read(&fs::read(game).expect("read")).expect("a movie").movie;
+    (movie.account.forks, movie.account.peeks, movie.account.seeks) = (3, 1, 1);
+    movie.account.inputs += 5;
+    fs::write(bed.path("claims.movie"), ::movie::export(&movie).expect("a movie")).expect("written");
+    let remarks = "claims: 1 look ahead, 3 forks, 1 seek, 5 inputs taken back";
+    let told = bed.expect(0, "movie verify claims.movie").out;
+    assert!(told.contains("exact") && told.contains(remarks), "{told}");
+    for command in ["movie verify claims.movie --json", "movie info claims.movie --json"] {
+        let object = bed.expect(0, command).json();
+        assert_eq!((&object["remarks"], &object["claimed"]["forks"]), (&remarks.into(), &3.into()), "{object}");
+    }
+}
+
+#[test]
+fn another_kind_of_file_is_called_what_it_is() {
+    let bed = Bed::new();
+    bed.record("game.movie", 11, 20);
+    bed.expect(0, "state save game.movie -o game.state");
+    bed.expect(0, "tree save game.movie -o game.tree");
+    assert!(bed.expect(3, "movie verify game.state").out.contains("`nethack-lab state movie`"));
+    assert!(bed.expect(3, "movie info game.state").err.contains("this is a save state"));
+    assert!(bed.expect(3, "movie verify game.tree").out.contains("`nethack-lab tree movie`"));
+    assert!(bed.expect(3, "state info game.movie").err.contains("`nethack-lab movie info`"));
+    assert!(bed.expect(3, "state info game.tree").err.contains("this is a tree"));
+    assert!(bed.expect(3, "tree info game.state").err.contains("this is a save state"));
+}
