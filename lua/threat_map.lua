@@ -1,5 +1,5 @@
 -- Monsters in sight that are nobody's pets, nearest first, with how many king's moves away they are, in which direction
--- (the key that leads there), and how the hero's hit points stand.
+-- (the key that leads there), what they are called, and how the hero's hit points stand.
 local keys = {
     ["-1"] = { ["-1"] = "y", ["0"] = "k", ["1"] = "u" },
     ["0"] = { ["-1"] = "h", ["0"] = ".", ["1"] = "l" },
@@ -17,6 +17,7 @@ if hero then
                 char = cell.char,
                 kind = cell.kind,
                 glyph = cell.glyph,
+                description = cell.description,
                 row = cell.row,
                 column = cell.column,
                 distance = math.max(math.abs(down), math.abs(right)),

@@ -67,6 +67,8 @@ def a_fair_game():
         with Server(PROGRAM, *options, "--seed", SEED, "--role", "valkyrie") as server:
             instructions = server.initialize()["instructions"]
             check("agents are told", "fair" in instructions)
+            named = [tool for tool in OFF if tool in instructions]
+            check("and not to use what is off", not named and "fork" not in instructions, named)
             listed = {tool["name"] for tool in server.request("tools/list")["result"]["tools"]}
             check("what is off is not listed", not listed & set(OFF), listed & set(OFF))
             check("what is on is", AFTER_END <= listed and {"press", "observe", "new_game"} <= listed, listed)

@@ -8,6 +8,7 @@ alone stands for anything.
 import json
 import pathlib
 import re
+import subprocess
 import sys
 
 from harness import Checks, Server, scratch
@@ -51,6 +52,43 @@ def play(server, session):
             tool, result = name, server.call(name, **value)
 
 
+def run_python(server):
+    """The guide's Python does what its session does."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text(), flags=re.MULTILINE | re.DOTALL)
+    if not check("the guide has Python", len(blocks) == 1, len(blocks)):
+        return
+    source = blocks[0].replace('command="nethack-lab"', f"command={server!r}")
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=120)
+    check("the guide's Python runs", done.stdout.strip() == "('done', 3, 'more')", done.stdout + done.stderr[-2000:])
+
+
+BREAKPOINTS = [
+    ({"on": "turn", "n": 3}, "20s"), ({"on": "new_monster"}, "20s"), ({"on": "message", "pattern": "You"}, "20s"),
+    ({"on": "pending", "kind": "item"}, "q"), ({"on": "hp_below", "n": 1000}, "s"),
+]  # fmt: skip
+
+
+def records_of_breakpoints(server):
+    """What stops a batch has the fields that the reference tells, a monster its name."""
+    text = (GUIDE.parent / "tools.md").read_text().split("\n**`breakpoint`**", 1)[1].split("\n**`", 1)[0]
+    told = {name.removesuffix("[]") for name in re.findall(r"^\| `([a-z_\[\]]+)`", text, flags=re.MULTILINE)}
+    seen = set()
+    for stop, keys in BREAKPOINTS:
+        server.call("quit_game")
+        game = server.call("new_game", seed="2", name="Ann", role="valkyrie", race="dwarf")
+        found = server.call("run", revision=game["revision"], text=keys, stop=[stop], on_more="dismiss").get("breakpoint", {})
+        check(f"{stop} stops {keys}", found.get("on") == stop["on"], found)
+        seen |= set(found)
+        for monster in found.get("monsters", []):
+            check("a new monster has a name", isinstance(monster.get("description"), str), monster)
+            at = {"top": monster["row"], "bottom": monster["row"], "left": monster["column"], "right": monster["column"]}
+            cell = server.call("observe", layers=["cells"], rectangle=at)["cells"]["items"][0]
+            check("as cells has it", cell["description"] == monster["description"], (cell, monster))
+            line = server.call("try_lines", lines=[{"text": keys}], stop=[stop])["lines"][0]
+            check("a line tells its stop alike", "error" not in line, line)
+    check("all of it is in the reference", seen <= told and {"monsters", "hp", "kind"} <= seen, (seen, told))
+
+
 def main():
     sessions = re.findall(r"^```session\n(.*?)^```$", GUIDE.read_text(), flags=re.MULTILINE | re.DOTALL)
     check("the guide has sessions", len(sessions) >= 1)
@@ -58,7 +96,9 @@ def main():
         server.initialize()
         for session in sessions:
             play(server, session)
+        records_of_breakpoints(server)
         check("the server ends well", server.close() == 0)
+    run_python(PROGRAM)
     for part, whole, holds in (
         ({"a": 1}, {"a": 1, "b": 2}, True),
         ({"a": 1}, {"a": 2}, False),

@@ -270,6 +270,108 @@ def test_examples(server):
     check("message_search finds", wanted in [hit["text"] for hit in found["found"]], (wanted, found))
 
 
+# Maps as pictures: what the exits are, by their marks, from the hero's place `@` on. `+` is a door that is closed, `;` one
+# without a door, `d` the pet, `f` an unknown monster, `0` a boulder, `(` a thing.
+KINDS = {
+    "@": "hero", "#": "corridor", ".": "floor", "+": "closed_door", ";": "doorway", "|": "wall", "-": "wall",
+    "<": "stairs_up", "d": "pet", "f": "monster", "0": "boulder", "(": "object",
+}  # fmt: skip
+MAPS = {
+    "a corridor under the nose of a hero in a doorway": ("---\n|.@#\n---", [(1, 3, "corridor", 1)]),
+    "a doorway under the hero": ("---\n|.@\n---", [(1, 2, "doorway", 0)]),
+    "and one seen from afar": ("----\n|@.;\n----", [(1, 3, "doorway", 2)]),
+    "a doorway with a pet in it": ("----\n|@.d\n----", [(1, 3, "pet", 2)]),
+    "a doorway that has been gone through": ("  ----\n##;.@|\n  ----", [(1, 0, "corridor", 4)]),
+    "a room without a way out": ("----\n|@.|\n----", []),
+    "the ends of a corridor": ("#@##", [(0, 0, "corridor", 1), (0, 3, "corridor", 2)]),
+    "bends end nowhere": ("##  \n ## \n  ##\n   @", [(0, 0, "corridor", 4), (3, 3, "corridor", 0)]),
+    "a branch": ("@###\n  # ", [(0, 0, "corridor", 0), (0, 3, "corridor", 3), (1, 2, "corridor", 2)]),
+    "a broad corridor has no ends": ("##\n#@", []),
+    "a dark room": ("...\n.@.\n...", [(0, 1, "floor", 1)]),
+    "two dark stretches": ("-----\n.|@|.\n. . .\n-----", [(1, 0, "floor", None), (1, 4, "floor", None), (2, 2, "floor", 1)]),
+    "a closed door, and stairs": ("-+--\n|@<|\n----", [(0, 1, "closed_door", 1), (1, 2, "stairs_up", 1)]),
+    "a boulder in a corridor": ("@#0", [(0, 0, "corridor", 0), (0, 2, "boulder", 2)]),
+    "a thing at the end of a corridor": ("@#(", [(0, 0, "corridor", 0), (0, 2, "object", 2)]),
+}  # fmt: skip
+
+
+def on_picture(picture):
+    """Has a script see a picture, whose upper left corner is at row 5, column 10."""
+    cells, hero = [], None
+    for row, line in enumerate(picture.split("\n"), 5):
+        for column, mark in enumerate(line, 10):
+            if mark != " ":
+                cells.append(f'{{row = {row}, column = {column}, kind = "{KINDS[mark]}"}}')
+            if mark == "@":
+                hero = f"{{row = {row}, column = {column}}}"
+    return f"nh.hero = {hero} nh.cells = function() return {{{', '.join(cells)}}} end\n"
+
+
+def test_exits(program):
+    """Ways that lead on, on pictures of maps and on real ones."""
+    with open(os.path.join(ROOT, "lua", "unexplored_exits.lua")) as file:
+        source = file.read()
+    with Lab(program) as server:
+        server.begin()
+        for name, (picture, expected) in MAPS.items():
+            found = server.lua(on_picture(picture) + source)
+            exits = [(e["row"] - 5, e["column"] - 10, e["kind"], e.get("steps")) for e in found.get("value", [])]
+            check(f"exits: {name}", sorted(exits, key=str) == sorted(expected, key=str), (exits, found.get("error")))
+            here = [e.get("here", False) for e in found.get("value", [])]
+            check(f"exits: {name}, the hero's own", here == [steps == 0 for *_, steps in exits], found)
+    for seed, role in (("2", "valkyrie"), ("11", "valkyrie"), ("5", "wizard"), ("17", "samurai")):
+        with Lab(program) as server:
+            server.initialize()
+            server.shapes = Shapes({tool["name"]: tool["outputSchema"] for tool in server.request("tools/list")["result"]["tools"]})
+            explore(server, source, server.checked("new_game", seed=seed, role=role, options="!autopickup"), f"{role} {seed}")
+
+
+def explore(server, source, state, name):
+    """Goes to the nearest exit again and again: far more of the level must be known after it."""
+    seen = "local n = 0 for _, c in nh.cells() do if c.kind then n += 1 end end return n"
+    first, corridors = server.lua(seen)["value"], 0
+    for _ in range(25):
+        while state["pending"]["kind"] != "command":
+            state = server.checked("press", key="ESC", revision=state["revision"])
+        exits = server.lua(source)["value"]
+        beside = server.lua(
+            "local n = 0 for r = -1, 1 do for c = -1, 1 do local x = nh.at(nh.hero.row + r, nh.hero.column + c) "
+            "if x and x.kind == 'corridor' then n += 1 end end end return n"
+        )["value"]
+        corridors += beside == 1
+        check(f"{name}: a corridor beside the hero leads somewhere", exits or not beside, exits)
+        ahead = [e for e in exits if e.get("steps") and not e.get("here") and not e["kind"].startswith("stairs")]
+        if not ahead:
+            state = server.checked("run", revision=state["revision"], text="9s", on_more="dismiss")
+            continue
+        state = server.checked("press", key="_", revision=state["revision"])
+        while state["pending"]["kind"] in ("more", "choice", "menu"):
+            state = server.checked("press", key="ESC" if state["pending"]["kind"] == "menu" else ".", revision=state["revision"], force=True)
+        if state["pending"]["kind"] == "position":
+            place = {"row": ahead[0]["row"], "column": ahead[0]["column"]}
+            state = server.checked("respond", revision=state["revision"], position=place)
+    last = server.lua(seen)["value"]
+    check(f"{name}: the level gets known", last > first + 30 and corridors, (first, last, corridors))
+
+
+def test_names(server):
+    """Scripts have the words that `cells` has, and so have scores and threats."""
+    every, offset = [], 0
+    while offset is not None:
+        page = server.checked("observe", layers=["cells"], limit=2000, offset=offset)["cells"]
+        every += page["items"]
+        offset = page.get("next_offset")
+    words = {(c["row"], c["column"]): c["description"] for c in every if "description" in c}
+    told = server.lua("local t = {} for _, c in nh.cells() do if c.description and c.char ~= ' ' then t[#t + 1] = {c.row, c.column, c.description} end end return t")
+    found = {(row, column): text for row, column, text in told["value"]}
+    check("nh.cells has the words of cells", found == words and len(words) > 20, (found.items() ^ words.items()))
+    (row, column), text = next((place, text) for place, text in words.items() if text.startswith("you ("))
+    check("so has nh.at", server.lua(f"nh.at({row}, {column}).description")["value"] == text, text)
+    score = f'nh.at(nh.hero.row, nh.hero.column).description == "{text}"'
+    lines = server.checked("try_lines", lines=[{"text": "s"}, {"text": "2s"}], score=score)
+    check("and a score", [line.get("score") for line in lines["lines"]] == [1, 1], lines)
+
+
 def test_many_at_once(program):
     """Many scripts, some hanging: all are answered, and with the server all its processes end."""
     with Lab(program) as server:
@@ -311,11 +413,13 @@ def main():
             revision = server.checked("press", key="ESC", revision=revision)["revision"]
         test_answers(server, revision)
         test_examples(server)
+        test_names(server)
         test_writes(server)
         test_prompts(server, revision)
         test_hostile(server)
         check("nothing but the protocol was written", not server.noise, server.noise)
         check("no call failed inside", b"internal error" not in server.errors, server.errors[-500:])
+    test_exits(PROGRAM)
     test_many_at_once(PROGRAM)
     test_over(PROGRAM)
     check.finish()

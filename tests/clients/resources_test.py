@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import pathlib
 import sys
 import traceback
 
@@ -11,6 +12,8 @@ from mcp import Client, StdioServerParameters
 from harness import Checks, Server
 
 PROGRAM = sys.argv[1]
+LUA = pathlib.Path(__file__).parents[2] / "lua"
+SCRIPTS = {path.stem: path.read_text() for path in LUA.glob("*.lua")}
 check = Checks("resources")
 
 
@@ -28,7 +31,8 @@ async def session(mode):
         async def call(tool, **arguments):
             return (await client.call_tool(tool, arguments)).structured_content
 
-        check(f"{mode}: without a game there is nothing", (await client.list_resources()).resources == [])
+        scripts = [str(resource.uri) for resource in (await client.list_resources()).resources]
+        check(f"{mode}: without a game there are the scripts", sorted(scripts) == sorted(f"nethack://lua/{name}" for name in SCRIPTS), scripts)
         await refused("a resource without a game", client.read_resource("nethack://main/screen"), "no game")
         game = await call("new_game", seed="21", role="wizard")
         fork = (await call("fork_create"))["forks"][0]
@@ -36,7 +40,12 @@ async def session(mode):
         before = await call("info")
         listed = (await client.list_resources()).resources
         uris = [str(resource.uri) for resource in listed]
-        check("main's resources", uris == [f"nethack://main/{view}" for view in ("screen", "screenshot", "movie")], uris)
+        check("main's resources", uris == [f"nethack://main/{view}" for view in ("screen", "screenshot", "movie")] + scripts, uris)
+        for name, source in SCRIPTS.items():
+            content = (await client.read_resource(f"nethack://lua/{name}")).contents[0]
+            check(f"{name} is the script of lua/", content.text == source and content.mime_type == "text/x-lua", content)
+            told = await call("lua_eval", source=content.text)
+            check(f"{name} runs as it is", "error" not in told, told)
         templates = (await client.list_resource_templates()).resource_templates
         check("templates for forks", len(templates) == 3 and all("{machine}" in t.uri_template for t in templates), templates)
         for machine, look in (("main", game), (fork["id"], ahead)):
@@ -56,6 +65,9 @@ async def session(mode):
         for uri in [
             "nethack://f9/screen",
             "nethack://main/state",
+            "nethack://lua/no_such",
+            "nethack://lua/../threat_map",
+            "nethack://lua/screen",
             "nethack://main/screen/x",
             "nethack://../screen",
             "file:///etc/passwd",

@@ -186,7 +186,11 @@ fn check_count(count: Option<u64>) -> Result<String, Failure> {
 
 fn command(key: &str, count: Option<u64>, number_pad: bool) -> Result<Vec<Segment>, Failure> {
     let digits = check_count(count)?;
-    let key: Key = key.parse().map_err(|error| Failure::new(Code::InvalidKey, format!("command: {error}")))?;
+    let key: Key = key.parse().map_err(|error| {
+        let more =
+            "a number before it goes into `count`, as in {\"command\": \"s\", \"count\": 20}; run takes several keys";
+        Failure::new(Code::InvalidKey, format!("command: {error}; {more}"))
+    })?;
     if digits.is_empty() {
         return Ok(vec![one(key, PendingKind::Command)]);
     }

@@ -28,14 +28,75 @@ pub(crate) fn read<T: DeserializeOwned>(arguments: Arguments) -> Result<T, Failu
     })
 }
 
-/// Names of Rust's number types mean nothing to a client.
+/// The objects that stand within arguments, by the names of their types, each with an example.
+const EXAMPLES: [(&str, &str); 11] = [
+    ("LineArgument", r#"{"text": "h"}"#),
+    ("SegmentArgument", r#"{"text": "q"}"#),
+    ("StopArgument", r#"{"on": "new_monster"}"#),
+    ("Pick", r#"{"entry_id": 2}"#),
+    ("Place", r#"{"row": 5, "column": 40}"#),
+    ("PlaceArgument", r#"{"row": 5, "column": 40}"#),
+    ("Rectangle", r#"{"top": 1, "left": 0, "bottom": 21, "right": 78}"#),
+    ("SetArgument", r#"{"hp": 20}"#),
+    ("LevelArgument", r#"{"level": 2}"#),
+    ("ItemArgument", r#"{"wish": "3 daggers"}"#),
+    ("MonsterArgument", r#"{"kind": "newt", "row": 5, "column": 40}"#),
+];
+
+/// What serde calls by the names of Rust, and what it is to a client.
+const WORDS: [(&str, &str); 12] = [
+    ("u64", "an integer from 0"),
+    ("u32", "an integer from 0"),
+    ("u8", "an integer from 0 to 255"),
+    ("i64", "an integer"),
+    ("i32", "an integer"),
+    ("f64", "a number"),
+    ("a sequence", "a list"),
+    ("a map", "an object"),
+    // Where one of several words stands.
+    ("string or map", "a word"),
+    ("map with a single key", "a word"),
+    ("value", "a word"),
+    ("unit", "a word alone"),
+];
+
+/// The names of Rust's types mean nothing to a client: it is told what to give instead.
 fn in_plain_words(message: String) -> String {
-    for (name, words) in [("u64", "an integer from 0"), ("u8", "an integer from 0 to 255"), ("i64", "an integer")] {
-        if let Some(start) = message.strip_suffix(&format!("expected {name}")) {
-            return format!("{start}expected {words}");
+    let Some((start, expected)) = message.rsplit_once(", expected ") else {
+        return message;
+    };
+    let plain = match expected.strip_prefix("struct ") {
+        Some(named) => {
+            let name = named.split(' ').next().unwrap_or_default();
+            let example = EXAMPLES.iter().find(|(of, _)| *of == name);
+            example.map_or_else(|| "an object".to_owned(), |(_, text)| format!("an object, as in {text}"))
         }
+        None if is_of_words(expected) => "a word".to_owned(),
+        None => {
+            let word = WORDS.iter().find(|(name, _)| *name == expected);
+            word.map_or(expected, |(_, words)| words).to_owned()
+        }
+    };
+    let begins = [
+        ("invalid type: map", "an object"),
+        ("invalid value: map", "an object"),
+        ("invalid type: sequence", "a list"),
+        ("invalid type: newtype variant", "an object"),
+        ("invalid type: unit variant", "a word"),
+    ];
+    let start = match begins.into_iter().find(|(begin, _)| *begin == start) {
+        Some((_, what)) => format!("{what} was given"),
+        None => start.replacen("unknown variant ", "unknown word ", 1),
+    };
+    if expected.starts_with("one of ") || expected.starts_with('`') {
+        return format!("{start}, expected {plain}");
     }
-    message
+    format!("{start}: give {plain}")
+}
+
+/// Whether serde expects one of several words.
+fn is_of_words(expected: &str) -> bool {
+    ["enum ", "variant ", "unit variant", "variant identifier"].iter().any(|begin| expected.starts_with(begin))
 }
 
 fn path_of_null(value: &Value) -> Option<String> {
@@ -196,7 +257,7 @@ mod tests {
             (json!({"revision": "1"}), "revision", "\"1\""),
             (json!({"revision": 1.0}), "revision", "1.0"),
             (json!({"revision": -1}), "revision", "-1"),
-            (json!({"revision": "x"}), "revision", "expected an integer from 0"),
+            (json!({"revision": "x"}), "revision", "give an integer from 0"),
             (json!({"revision": null}), "revision", "null"),
             (json!({"revision": 1, "kinds": ["menu", "hat"]}), "kinds[1]", "hat"),
             (json!({"revision": 1, "kinds": ["menu", null]}), "kinds.1", "null"),

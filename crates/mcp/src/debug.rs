@@ -237,7 +237,7 @@ struct MonsterArgument {
     mood: Option<Mood>,
 }
 
-/// The words of [`Mood`], for the schema.
+// The words of `Mood`, for the schema; a text of its own would be told to clients.
 #[derive(JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(dead_code, reason = "only its schema is of use")]

@@ -73,7 +73,9 @@ impl Code {
             Self::LimitExceeded => "More than a limit of this server allows; `info` tells the limits.",
             Self::Busy => "Too many calls wait for this machine, or no worker is free.",
             Self::RomMismatch => "It was made with another ROM; both are named.",
-            Self::RefusedPath => "The name is none: letters, digits, `_` and `-`, 1 to 64 of them.",
+            Self::RefusedPath => {
+                "No file of this name is there; or it is no name: 1 to 64 letters, digits, `_` and `-`."
+            }
             Self::FileExists => "A file of this name is there; nothing is ever overwritten.",
             Self::EngineFailure => "A worker or the engine failed; the machine stands at its last boundary.",
             Self::Disabled => "The server was started without what this needs; the error says how.",
@@ -258,7 +260,11 @@ impl Failure {
             BatchError::Length { .. } => Code::LimitExceeded,
             BatchError::Empty => Code::InvalidArgument,
         };
-        Self::new(code, error.to_string()).with("field", field)
+        let message = match error {
+            BatchError::Key { error, .. } => format!("{error}; {SEVERAL_KEYS}"),
+            _ => error.to_string(),
+        };
+        Self::new(code, message).with("field", field)
     }
 
     fn stale(name: &str, stale: &Stale) -> Self {
@@ -301,6 +307,9 @@ impl Failure {
         )
     }
 }
+
+/// What is said beside a name that is no key: most often it is several keys.
+const SEVERAL_KEYS: &str = "several keys go into `text`, as in {\"text\": \"20s\"}";
 
 /// Names of keys, as results show them.
 pub(crate) fn key_names(keys: &[Key]) -> Value {

@@ -84,6 +84,7 @@ mod keeping;
 mod names;
 mod operations;
 mod output;
+mod records;
 mod reference;
 mod roster;
 mod schema;

@@ -68,7 +68,10 @@ impl ToolArguments for Observe {
     fn call(self, session: &Session, call: &Call<'_>) -> Result<Reply, Failure> {
         let wait = Duration::from_millis(within("wait_ms", self.wait_ms.unwrap_or(0), 0, WAIT_MS_MAX)?);
         if let Some(rectangle) = &self.rectangle {
-            rectangle.check()?;
+            rectangle.check().map_err(|failure| Failure {
+                message: format!("{}; top is at most bottom, and left at most right", failure.message),
+                ..failure
+            })?;
         }
         let limit = size_within("limit", self.limit, LIMIT_DEFAULT, 1, LIMIT_MAX)?;
         let offset = size_within("offset", self.offset, 0, 0, 1_000_000)?;

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use script::{Evaluated, Past, ScriptError, ScriptLimits, Seen};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use wire::{Frame, Message};
+use wire::{Frame, GlyphNames, Message};
 
 use crate::failure::{Code, Failure};
 use crate::reply::{self, Call, Reply, STANDING};
@@ -41,9 +41,10 @@ impl ToolArguments for LuaEval {
     const TEXT: &'static str = "Runs a Luau script over a copy of what a machine shows and has shown; it can't send keys \
         or change anything. nh has boundary, turn, status, screen (24 rows, nh.screen[row + 1]), map.rows[row], hero and \
         cursor {row, column}, messages, inventory, menu, window, pending, ended; nh.at(row, column) {char, color, glyph, \
-        kind} (kind: hero, monster, pet, object, closed_door, stairs_down, …), nh.cells() all that aren't blank, \
+        kind, description} (kind: hero, monster, pet, object, closed_door, stairs_down, …; description: \"hill orc\"), nh.cells() all that aren't blank, \
         nh.frames(n) the last n boundaries' views, oldest first (n up to 200), nh.message_log(n) the last n messages. \
-        print goes to `printed`. No io, os, random, require. Limits: 5,000,000 steps, 1.5 s of CPU, 64 MiB.";
+        print goes to `printed`. Examples are the resources \
+        nethack://lua/… . No io, os, random, require. Limits: 5,000,000 steps, 1.5 s of CPU, 64 MiB.";
     const EFFECT: Effect = Effect::Reads;
     const RESULT: &'static [&'static [Field]] = &[STANDING, EVALUATED];
 
@@ -91,6 +92,10 @@ impl Past for Before<'_> {
 
     fn messages(&mut self, count: usize) -> Result<Vec<Message>, String> {
         Ok(self.guard.messages(count))
+    }
+
+    fn names(&mut self) -> Option<GlyphNames> {
+        self.session.lab.names(self.guard.snapshot().machine).ok()
     }
 }
 

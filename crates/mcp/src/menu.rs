@@ -39,13 +39,20 @@ fn check<'a>(menu: &'a Menu, selections: &[Selection]) -> Result<Vec<(&'a MenuEn
         let Selection { entry_id, count } = *selection;
         let Some(entry) = menu.entries.iter().find(|entry| u64::from(entry.id) == entry_id) else {
             let last = menu.entries.last().map_or(0, |entry| entry.id);
-            return refused(format!("selections[{index}]: there is no entry {entry_id}; entries go from 0 to {last}"));
+            return refused(format!(
+                "selections[{index}]: there is no entry {entry_id}; entries go from 0 to {last}; {}",
+                some_to_pick(menu)
+            ));
         };
         if menu.pick == Pick::None {
             return refused("nothing can be picked in this menu: give no selections to close it".to_owned());
         }
         let Some(accelerator) = entry.accelerator.filter(|_| entry.selectable) else {
-            return refused(format!("selections[{index}]: entry {entry_id} ({:?}) can't be picked", entry.text));
+            return refused(format!(
+                "selections[{index}]: entry {entry_id} ({:?}) can't be picked; {}",
+                entry.text,
+                some_to_pick(menu)
+            ));
         };
         let is_group_of_others = menu.entries.iter().any(|other| {
             other.selectable && other.group == Some(accelerator) && other.accelerator != Some(accelerator)
@@ -66,6 +73,22 @@ fn check<'a>(menu: &'a Menu, selections: &[Selection]) -> Result<Vec<(&'a MenuEn
         return refused(format!("this menu takes one entry, not {}; give cancel to leave it", seen.len()));
     }
     Ok(seen.into_values().collect())
+}
+
+/// How many entries are named where another can't be picked.
+const NAMED_MAX: usize = 5;
+
+/// Entries that can be picked, some of them.
+fn some_to_pick(menu: &Menu) -> String {
+    let can = |entry: &&MenuEntry| entry.selectable && entry.accelerator.is_some();
+    let all = menu.entries.iter().filter(can);
+    let named: Vec<String> = all
+        .clone()
+        .take(NAMED_MAX)
+        .map(|entry| format!("{} ({:?})", entry.id, entry.text.chars().take(40).collect::<String>()))
+        .collect();
+    let more = if all.count() > NAMED_MAX { ", …" } else { "" };
+    if named.is_empty() { "none can".to_owned() } else { format!("these can: {}{more}", named.join(", ")) }
 }
 
 fn plan_one(menu: &Menu, wanted: &[(&MenuEntry, Option<u64>)], counting: bool) -> Vec<Key> {
@@ -217,7 +240,8 @@ mod tests {
         grouped.entries[2].group = Some('a');
         for (menu, picks, word) in [
             (&any, vec![(9, None)], "no entry 9"),
-            (&any, vec![(0, None)], "can't be picked"),
+            (&any, vec![(0, None)], "can't be picked; these can: 1 (\"1 a\"), 2 (\"1 b\")"),
+            (&any, vec![(9, None)], "these can: 1"),
             (&any, vec![(1, None), (1, Some(2))], "twice"),
             (&any, vec![(1, Some(0))], "count"),
             (&any, vec![(1, Some(COUNT_MAX + 1))], "count"),

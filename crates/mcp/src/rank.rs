@@ -1,5 +1,6 @@
 //! What lines are worth.
 
+use lab::MachineId;
 use script::{SOURCE_BYTES_MAX, ScriptError, ScriptLimits, Seen};
 
 use crate::failure::{Code, Failure};
@@ -26,12 +27,20 @@ pub(crate) fn check(source: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Has a script say what each frame is worth; nothing of any, once the call is cancelled.
+/// Has a script say what each frame is worth; nothing of any, once the call is cancelled. Glyphs are called as they are
+/// on the machine that the lines begin at.
 ///
 /// # Errors
 /// `SCRIPT_FAILED`: no script, or a limit that was reached.
-pub(crate) fn scores(session: &Session, call: &Call<'_>, source: &str, seen: &[Seen<'_>]) -> Result<Scores, Failure> {
-    match session.scripts.score(source, seen, &ScriptLimits::default(), &|| call.cancel.is_cancelled()) {
+pub(crate) fn scores(
+    (session, call): (&Session, &Call<'_>),
+    from: MachineId,
+    source: &str,
+    seen: &[Seen<'_>],
+) -> Result<Scores, Failure> {
+    let mut names = || session.lab.names(from).ok();
+    let unless = || call.cancel.is_cancelled();
+    match session.scripts.score(source, seen, &ScriptLimits::default(), &mut names, &unless) {
         Err(ScriptError::Cancelled) => Ok(Vec::new()),
         told => told.map_err(Failure::from_script),
     }

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::catalogue::{INSTRUCTIONS, tools};
+use crate::catalogue::{instructions, tools};
 use crate::failure::Code;
+use crate::records;
 use crate::reply::{LAYERS, REPORT, RUNNING, STANDING};
 use crate::schema::{self, Field, Schema};
 use crate::tool::{Effect, Tool};
@@ -18,7 +19,8 @@ Every tool of `nethack-lab mcp`, its arguments and what its result holds, writte
 [guide](agents.md), what may be sent at which prompt in [prompts](prompts.md).
 
 Arguments are closed: what is missing, unknown, null, of another type or out of bounds is refused, and nothing has
-happened. A field of a result that isn't shown is absent. A call that changes a machine names the newest `revision` that
+happened. A field of a result that isn't shown is absent; what objects and lists hold is told under [layers and
+records](#layers-and-records). A call that changes a machine names the newest `revision` that
 it was decided on; on an older one it is refused as `STALE`. Seeds are texts (decimal, or `0x` and hexadecimal, up to
 2^64-1) or integers up to 2^53-1, and are always returned as texts. A call that takes longer than the server waits (ten
 seconds, `--wait-ms`) answers `running` with an `operation`, and `observe` with that gives the result.
@@ -36,6 +38,7 @@ pub fn reference() -> String {
     for tool in &tools {
         text.push_str(&section(tool));
     }
+    text.push_str(&records::section());
     text.push_str(
         "\n## Errors\n\n`error.code` of a refused call, beside `error.message` and where the machine stands.\n",
     );
@@ -45,7 +48,7 @@ pub fn reference() -> String {
     }
     text.push_str("\nA tool that there is not is JSON-RPC's own error -32602.\n");
     text.push_str("\n## What an agent is told first\n\nThe server's `instructions`:\n\n");
-    for line in INSTRUCTIONS.lines() {
+    for line in instructions(false).lines() {
         let _ = writeln!(text, "{}", format!("> {line}").trim_end());
     }
     text
@@ -57,7 +60,7 @@ fn effect(effect: Effect) -> &'static str {
         Effect::Computes => "reads, and may take long",
         Effect::Adds => "adds something; no machine changes",
         Effect::Plays => "changes a machine; wants its `revision`",
-        Effect::Ends => "ends or removes something; once is as good as twice",
+        Effect::Ends => "ends or removes something; a second such call changes nothing",
     }
 }
 
@@ -72,10 +75,10 @@ fn section(tool: &Tool) -> String {
     let (own, shared): (Vec<&[Field]>, Vec<&[Field]>) =
         tool.result.iter().copied().partition(|group| home(group).is_none_or(|home| home == tool.name));
     let _ = write!(text, "\n| result | type | |\n|---|---|---|\n{}", rows(&schema::of_result(&own, &[]), &[], ""));
-    let mut homes: Vec<&str> = shared.iter().filter_map(|group| home(group)).collect();
-    homes.dedup();
-    for home in homes {
-        let _ = writeln!(text, "| … | | and the fields of [`{home}`](#{home}) |");
+    for group in shared {
+        if let (Some(home), Some(what)) = (home(group), what_shared(group)) {
+            let _ = writeln!(text, "| … | | and {what} (see [`{home}`](#{home})) |");
+        }
     }
     text
 }
@@ -85,6 +88,18 @@ fn home(group: &[Field]) -> Option<&'static str> {
     let homes = [(STANDING, "observe"), (LAYERS, "observe"), (REPORT, "run"), (RUNNING, "observe")];
     let is_same = |other: &[Field]| other.first().map(|field| field.0) == group.first().map(|field| field.0);
     homes.into_iter().find(|(other, _)| is_same(other)).map(|(_, home)| home)
+}
+
+/// What the fields of a shared group are.
+fn what_shared(group: &[Field]) -> Option<&'static str> {
+    let texts = [
+        (STANDING, "where the machine stands: `machine`, `game`, `boundary`, `revision`, `state`"),
+        (LAYERS, "the layers that are shown of it"),
+        (REPORT, "what became of the keys: `sent`, `stop`, `turns`"),
+        (RUNNING, "where it goes on longer than the server waits, `running` and `operation`"),
+    ];
+    let is_same = |other: &[Field]| other.first().map(|field| field.0) == group.first().map(|field| field.0);
+    texts.into_iter().find(|(other, _)| is_same(other)).map(|(_, text)| text)
 }
 
 fn required(schema: &Schema) -> Vec<&str> {

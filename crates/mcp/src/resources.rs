@@ -47,8 +47,32 @@ impl View {
     }
 }
 
-/// The resources that there are now: those of the main machine. Forks have templates.
+/// Where the example scripts stand, in the place of a machine.
+const LUA: &str = "lua";
+const LUA_TYPE: &str = "text/x-lua";
+
+/// The example scripts for lua_eval: name, what it tells, source.
+const SCRIPTS: [(&str, &str, &str); 5] = [
+    ("threat_map", "Monsters in sight, nearest first", include_str!("../../../lua/threat_map.lua")),
+    ("unexplored_exits", "Ways that lead on, nearest first", include_str!("../../../lua/unexplored_exits.lua")),
+    ("inventory_by_class", "The inventory by class", include_str!("../../../lua/inventory_by_class.lua")),
+    ("hp_trend", "How the hit points go", include_str!("../../../lua/hp_trend.lua")),
+    ("message_search", "A search in the messages", include_str!("../../../lua/message_search.lua")),
+];
+
+/// The resources that there are now: the example scripts, and those of the main machine. Forks have templates.
 pub(crate) fn list(session: &Session) -> Vec<Resource> {
+    let scripts = SCRIPTS.iter().map(|(name, title, _)| {
+        Resource::new(format!("{SCHEME}{LUA}/{name}"), format!("{LUA}-{name}"))
+            .with_title(format!("Script for lua_eval: {title}"))
+            .with_mime_type(LUA_TYPE)
+    });
+    let mut listed = of_main(session);
+    listed.extend(scripts);
+    listed
+}
+
+fn of_main(session: &Session) -> Vec<Resource> {
     if session.names().main().is_none() {
         return Vec::new();
     }
@@ -84,6 +108,11 @@ fn parse(uri: &str) -> Option<(&str, View)> {
     Some((machine, VIEWS.into_iter().find(|view| view.word() == word)?))
 }
 
+fn script(uri: &str) -> Option<&'static str> {
+    let name = uri.strip_prefix(SCHEME)?.strip_prefix(LUA)?.strip_prefix('/')?;
+    SCRIPTS.iter().find(|(of, ..)| *of == name).map(|(.., source)| *source)
+}
+
 /// A movie holds the seeds.
 fn check(session: &Session, view: View) -> Result<(), Failure> {
     if view == View::Movie { session.check_fair("movie_export") } else { Ok(()) }
@@ -94,6 +123,9 @@ fn check(session: &Session, view: View) -> Result<(), Failure> {
 /// # Errors
 /// There is no such resource; it may not be read, or is too long.
 pub(crate) fn read(session: &Session, uri: &str) -> Result<ResourceContents, ErrorData> {
+    if let Some(source) = script(uri) {
+        return Ok(ResourceContents::text(source, uri).with_mime_type(LUA_TYPE));
+    }
     let Some((name, view)) = parse(uri) else {
         let shown: String = uri.chars().take(80).collect();
         return Err(ErrorData::resource_not_found(format!("there is no resource {shown:?}"), None));

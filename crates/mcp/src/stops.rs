@@ -1,12 +1,13 @@
 //! What stops a batch beside its own rules: the breakpoints that stand, and those that a call brings along.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
+use std::fmt;
 
-use lab::{Looked, Lookout, MachineId};
+use lab::{Lab, Looked, Lookout, MachineId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use wire::{Batch, StopReason};
+use wire::{Batch, GlyphNames, StopReason};
 
 use crate::arguments::{KindArgument, within};
 use crate::condition::{Condition, Hunger, PATTERN_BYTES_MAX, Sprung, expression};
@@ -14,7 +15,7 @@ use crate::failure::{Code, Failure};
 use crate::session::Session;
 use crate::watched::{self, WatchedOutcome};
 
-/// The kinds of condition, by the words of clients.
+// No text of its own: what its words mean is told by the tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OnArgument {
@@ -133,6 +134,28 @@ enum Origin {
 pub(crate) struct Stops {
     origins: Vec<Origin>,
     conditions: Vec<Condition>,
+    naming: Naming,
+}
+
+/// What the monsters that come into view are called, asked of the machine when the first does.
+#[derive(Default)]
+struct Naming {
+    machine: Option<(Lab, MachineId)>,
+    known: OnceCell<Option<GlyphNames>>,
+}
+
+impl Naming {
+    fn describe(&self, glyph: i64) -> Option<String> {
+        let ask = || self.machine.as_ref().and_then(|(lab, machine)| lab.names(*machine).ok());
+        let names = self.known.get_or_init(ask).as_ref()?;
+        names.describe(i16::try_from(glyph).ok()?)
+    }
+}
+
+impl fmt::Debug for Naming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Naming").finish_non_exhaustive()
+    }
 }
 
 impl Stops {
@@ -148,7 +171,8 @@ impl Stops {
                 .with("field", "stop")
                 .with("limit", BREAKPOINTS_MAX));
         }
-        let mut stops = Self::default();
+        let naming = Naming { machine: Some((session.lab.clone(), machine)), known: OnceCell::new() };
+        let mut stops = Self { naming, ..Self::default() };
         for (id, condition) in session.breakpoints().of_machine(machine) {
             stops.push(Origin::Breakpoint(id), condition);
         }
@@ -174,6 +198,13 @@ impl Stops {
     /// What sprang, as results tell it.
     pub(crate) fn told(&self, sprung: &Sprung) -> Value {
         let mut fields = sprung.what.clone();
+        for monster in fields.get_mut("monsters").and_then(Value::as_array_mut).into_iter().flatten() {
+            let Some(monster) = monster.as_object_mut() else { continue };
+            let glyph = monster.get("glyph").and_then(Value::as_i64);
+            if let Some(description) = glyph.and_then(|glyph| self.naming.describe(glyph)) {
+                monster.insert("description".to_owned(), json!(description));
+            }
+        }
         match self.origins.get(sprung.index) {
             Some(Origin::Breakpoint(id)) => fields.insert("id".to_owned(), json!(format!("b{id}"))),
             Some(Origin::Call(index)) => fields.insert("index".to_owned(), json!(index)),

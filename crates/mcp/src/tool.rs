@@ -60,6 +60,9 @@ pub(crate) struct Tool {
     /// The groups of fields of its results, in full.
     pub(crate) result: &'static [&'static [Field]],
     run: fn(Arguments, &Session, &Call<'_>) -> Result<Reply, Failure>,
+    /// Reads arguments and does no more.
+    #[cfg(test)]
+    pub(crate) read: fn(Arguments) -> Result<(), Failure>,
 }
 
 impl Tool {
@@ -74,6 +77,8 @@ impl Tool {
             output: schema::of_result(T::RESULT, told_elsewhere(T::NAME)),
             result: T::RESULT,
             run: |given, session, call| arguments::read::<T>(given)?.call(session, call),
+            #[cfg(test)]
+            read: |given| arguments::read::<T>(given).map(drop),
         }
     }
 

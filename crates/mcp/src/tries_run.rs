@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lab::{Control, Luck, Progress, Snapshot, State, Tried, Try, Urgency};
+use lab::{Control, Luck, MachineId, Progress, Snapshot, State, Tried, Try, Urgency};
 use script::Seen;
 use serde_json::{Map, Value, json};
 use wire::{Batch, Boundary, Frame};
@@ -37,7 +37,7 @@ pub(crate) fn run(session: &Session, call: &Call<'_>, order: &Order) -> Result<A
     if let Some(source) = &order.score {
         // What is no script, or too much for one frame, is refused before anything is tried.
         let seen = Seen { boundary: state.boundary(), frame: &before, ended: None };
-        rank::scores(session, call, source, &[seen])?;
+        rank::scores((session, call), order.from, source, &[seen])?;
     }
     let tries = tries_of(order, &state)?;
     let mut done = Vec::with_capacity(tries.len());
@@ -92,7 +92,7 @@ fn try_slice(
     let results = session.lab.try_lines(slice, &control);
     let results = results.map_err(|error| session.failure(error, Some(order.from)))?;
     let mut scores = match &order.score {
-        Some(source) => scores((session, call), source, slice, &results)?,
+        Some(source) => scores((session, call), (order.from, source), slice, &results)?,
         _ => results.iter().map(|_| None).collect(),
     };
     let samples = order.samples.unwrap_or(1);
@@ -108,7 +108,7 @@ fn try_slice(
 /// The scores of those that have a frame.
 fn scores(
     (session, call): (&Session, &Call<'_>),
-    source: &str,
+    (from, source): (MachineId, &str),
     slice: &[Try],
     results: &[Tried],
 ) -> Result<Vec<Option<Result<f64, String>>>, Failure> {
@@ -122,7 +122,7 @@ fn scores(
             Some(Seen { boundary, frame: frame.as_ref()?, ended: tried.ended.as_ref() })
         })
         .collect();
-    let mut scores = rank::scores(session, call, source, &seen)?.into_iter();
+    let mut scores = rank::scores((session, call), from, source, &seen)?.into_iter();
     Ok(frames.iter().map(|frame| frame.as_ref().and_then(|_| scores.next())).collect())
 }
 

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
-use wire::{Boundary, Ended, Frame, Message};
+use wire::{Boundary, Ended, Frame, GlyphNames, Message};
 
 use crate::limits::{FRAMES_MAX, MESSAGES_MAX, SOURCE_BYTES_MAX};
 use crate::pool::{Lease, Patience, Pool, Unless, now};
@@ -39,7 +39,13 @@ pub trait Past {
     /// # Errors
     /// As [`Past::frames`].
     fn messages(&mut self, count: usize) -> Result<Vec<Message>, String>;
+
+    /// What glyphs are called, where that is known; asked for where a script looks at cells.
+    fn names(&mut self) -> Option<GlyphNames>;
 }
+
+/// Where those who score are told what glyphs are called.
+pub type NamesOf<'a> = &'a mut dyn FnMut() -> Option<GlyphNames>;
 
 /// What a script has given.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,7 +110,8 @@ impl Scripts {
 
     /// Runs one script on many frames and gives its number for each, in order; a frame for which it fails or gives no
     /// finite number has its own error. Each frame has a virtual machine of its own, so that scores do not depend on each
-    /// other. `limits` hold for each frame, however many are given.
+    /// other. `limits` hold for each frame, however many are given. `names` is asked at most once what glyphs are called,
+    /// and only by a script that looks at cells.
     ///
     /// # Errors
     /// A text that is no script; a limit that was reached at any frame; no process, or lost ones; as `unless` says, which
@@ -114,15 +121,19 @@ impl Scripts {
         source: &str,
         seen: &[Seen<'_>],
         limits: &ScriptLimits,
+        names: NamesOf<'_>,
         unless: Unless<'_>,
     ) -> Result<Vec<Result<f64, String>>, ScriptError> {
         let job = job(source, limits)?;
+        let mut known = None;
+        let mut names = || known.get_or_insert_with(&mut *names).clone();
         let mut scores = Vec::with_capacity(seen.len());
         for some in seen.chunks(SCORES_MAX) {
             if unless() {
                 return Err(ScriptError::Cancelled);
             }
-            scores.extend(again_if_stalled(limits, |is_new| self.score_some(&job, some, is_new, unless))?);
+            scores
+                .extend(again_if_stalled(limits, |is_new| self.score_some(&job, some, is_new, (&mut names, unless)))?);
         }
         Ok(scores)
     }
@@ -132,14 +143,23 @@ impl Scripts {
         job: &Job,
         some: &[Seen<'_>],
         is_new: bool,
-        unless: Unless<'_>,
+        (names, unless): (NamesOf<'_>, Unless<'_>),
     ) -> Result<Vec<Result<f64, String>>, Fault> {
         let limits = &job.limits;
         let mut scores = Vec::with_capacity(some.len());
-        let (mut lease, _, mut said) = self.begin(&RequestRef::Score(job, some), limits, is_new, unless)?;
+        let mut has_asked = false;
+        let (mut lease, mut patience, mut said) = self.begin(&RequestRef::Score(job, some), limits, is_new, unless)?;
         loop {
             match said.map_err(|error| Fault::of(&mut lease, limits, &error))? {
                 Reply::Scored(Ok(score)) => scores.push(score),
+                Reply::WantNames if !has_asked => {
+                    has_asked = true;
+                    let since = now();
+                    let answer = Answer::Names(names());
+                    patience.pause(now().saturating_duration_since(since));
+                    said = answer.tell(&mut lease, &patience);
+                    continue;
+                }
                 Reply::Scored(Err(error)) => {
                     lease.is_well();
                     return Err(error.into());
@@ -153,7 +173,7 @@ impl Scripts {
             if unless() {
                 return Err(ScriptError::Cancelled.into());
             }
-            let patience = lease.patience(limits, unless);
+            patience = lease.patience(limits, unless);
             said = lease.hear(&patience);
         }
     }
@@ -211,6 +231,7 @@ impl From<ScriptError> for Fault {
 enum Answer {
     Frames(Vec<(Boundary, Frame)>),
     Messages(Vec<Message>),
+    Names(Option<GlyphNames>),
     Refused(String),
 }
 
@@ -220,6 +241,7 @@ fn answer(wanted: &Reply, past: &mut dyn Past) -> Result<Answer, ScriptError> {
             past.frames(*before, (*count as usize).min(FRAMES_MAX)).map(Answer::Frames)
         }
         Reply::WantMessages { count } => past.messages((*count as usize).min(MESSAGES_MAX)).map(Answer::Messages),
+        Reply::WantNames => Ok(Answer::Names(past.names())),
         Reply::Ready | Reply::Scored(_) | Reply::Evaluated(_) => return Err(out_of_turn()),
     };
     Ok(found.unwrap_or_else(Answer::Refused))
@@ -235,6 +257,7 @@ impl Answer {
                 lease.ask(&RequestRef::Frames(&sights), patience)
             }
             Self::Messages(messages) => lease.ask(&RequestRef::Messages(messages), patience),
+            Self::Names(names) => lease.ask(&RequestRef::Names(names.as_ref()), patience),
             Self::Refused(reason) => lease.ask(&RequestRef::Refused(reason), patience),
         }
     }

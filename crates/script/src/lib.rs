@@ -25,7 +25,7 @@ mod view;
 mod vm;
 
 pub use error::{LimitKind, ScriptError};
-pub use host::{Evaluated, Past, Scripts, Seen};
+pub use host::{Evaluated, NamesOf, Past, Scripts, Seen};
 pub use limits::{
     FRAMES_MAX, MESSAGES_MAX, OUTPUT_BYTES_MAX, SOURCE_BYTES_MAX, ScriptLimits, VALUE_BYTES_MAX, VALUE_DEPTH_MAX,
     VALUE_ENTRIES_MAX,

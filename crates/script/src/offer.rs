@@ -1,11 +1,11 @@
 //! What a script finds in `nh`: tables of its own, and functions that give more of them.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use mlua::{FromLuaMulti, Function, Lua, Table, Value as LuaValue};
 use serde_json::Value;
-use wire::{Boundary, Message};
+use wire::{Boundary, GlyphNames, Message};
 
 use crate::Seen;
 use crate::limits::{FRAMES_MAX, MESSAGES_MAX};
@@ -22,12 +22,14 @@ pub(crate) trait Ask {
     fn sights(&self, before: Boundary, count: usize) -> Result<Vec<Sight>, String>;
     /// The newest messages of the machine, oldest first.
     fn messages(&self, count: usize) -> Result<Vec<Message>, String>;
+    /// What glyphs are called, where that is known.
+    fn names(&self) -> Option<GlyphNames>;
 }
 
-/// Where nothing came before.
-pub(crate) struct Nobody;
+/// Where nothing came before; what glyphs are called may be known.
+pub(crate) struct Nobody<A>(pub(crate) A);
 
-impl Ask for Nobody {
+impl<A: Fn() -> Option<GlyphNames>> Ask for Nobody<A> {
     fn sights(&self, _: Boundary, _: usize) -> Result<Vec<Sight>, String> {
         Err("frames of earlier boundaries can't be had where lines are scored".to_owned())
     }
@@ -35,12 +37,30 @@ impl Ask for Nobody {
     fn messages(&self, _: usize) -> Result<Vec<Message>, String> {
         Err("messages of earlier boundaries can't be had where lines are scored".to_owned())
     }
+
+    fn names(&self) -> Option<GlyphNames> {
+        (self.0)()
+    }
+}
+
+/// What glyphs are called, asked for once, when a script first looks at a cell.
+#[derive(Clone)]
+struct Naming {
+    ask: Rc<dyn Ask>,
+    known: Rc<OnceCell<Option<GlyphNames>>>,
+}
+
+impl Naming {
+    fn get(&self) -> Option<&GlyphNames> {
+        self.known.get_or_init(|| self.ask.names()).as_ref()
+    }
 }
 
 /// Puts `nh` where a script finds it.
 pub(crate) fn offer(lua: &Lua, raising: &Function, sight: Sight, ask: Rc<dyn Ask>) -> mlua::Result<()> {
+    let names = Naming { ask: Rc::clone(&ask), known: Rc::default() };
     let boundary = sight.boundary;
-    let nh = look(lua, raising, sight)?;
+    let nh = look(lua, raising, sight, &names)?;
     let known: RefCell<Vec<Known>> = RefCell::default();
     let (asked, own, inner) = (Rc::clone(&ask), nh.clone(), raising.clone());
     let frames = move |lua: &Lua, count: Option<LuaValue>| {
@@ -50,7 +70,7 @@ pub(crate) fn offer(lua: &Lua, raising: &Function, sight: Sight, ask: Rc<dyn Ask
         let views = lua.create_table_with_capacity(count, 0)?;
         let first = known.len().saturating_sub(count - 1);
         for one in known.iter_mut().skip(first) {
-            views.raw_push(one.table(lua, &inner)?)?;
+            views.raw_push(one.table(lua, &inner, &names)?)?;
         }
         views.raw_push(&own)?;
         Ok(LuaValue::Table(views))
@@ -97,25 +117,26 @@ where
 }
 
 /// What a script finds in a frame: tables of its own, and ways to ask for cells.
-fn look(lua: &Lua, raising: &Function, sight: Sight) -> mlua::Result<Table> {
+fn look(lua: &Lua, raising: &Function, sight: Sight, names: &Naming) -> mlua::Result<Table> {
     let seen = Seen { boundary: sight.boundary, frame: &sight.frame, ended: sight.ended.as_ref() };
     let table = match to_lua(lua, &Value::Object(view(&seen)))? {
         LuaValue::Table(table) => table,
         _ => lua.create_table()?,
     };
     let frame = Rc::new(sight.frame);
-    let of = Rc::clone(&frame);
+    let (of, naming) = (Rc::clone(&frame), names.clone());
     let at = move |lua: &Lua, (row, column): (Option<LuaValue>, Option<LuaValue>)| {
         let number = |value: Option<LuaValue>| value.as_ref().and_then(whole);
         let Some((row, column)) = number(row).zip(number(column)) else {
             return Err(Refusal::Told("at(row, column): give two whole numbers".to_owned()));
         };
         let place = usize::try_from(row).ok().zip(usize::try_from(column).ok());
-        let found = place.and_then(|(row, column)| cell(&of, row, column));
+        let found = place.and_then(|(row, column)| cell(&of, naming.get(), row, column));
         Ok(to_lua(lua, &found.unwrap_or(Value::Null))?)
     };
     table.raw_set("at", function_of(lua, raising, at)?)?;
-    let all = move |lua: &Lua, ()| Ok(to_lua(lua, &Value::Array(cells(&frame)))?);
+    let naming = names.clone();
+    let all = move |lua: &Lua, ()| Ok(to_lua(lua, &Value::Array(cells(&frame, naming.get())))?);
     table.raw_set("cells", function_of(lua, raising, all)?)?;
     Ok(table)
 }
@@ -148,10 +169,10 @@ impl Known {
         }
     }
 
-    fn table(&mut self, lua: &Lua, raising: &Function) -> mlua::Result<Table> {
+    fn table(&mut self, lua: &Lua, raising: &Function, names: &Naming) -> mlua::Result<Table> {
         let (boundary, table) = match self {
             Self::Shown(_, table) => return Ok(table.clone()),
-            Self::Fetched(sight) => (sight.boundary, look(lua, raising, std::mem::take(sight))?),
+            Self::Fetched(sight) => (sight.boundary, look(lua, raising, std::mem::take(sight), names)?),
         };
         *self = Self::Shown(boundary, table.clone());
         Ok(table)

@@ -1,6 +1,6 @@
 //! The script process itself.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 
-use wire::{Boundary, Frame, Message};
+use wire::{Boundary, Frame, GlyphNames, Message};
 
 use crate::offer::{Ask, Nobody};
 use crate::protocol::{
@@ -59,8 +59,11 @@ fn serve() -> Result<(), String> {
 }
 
 /// Tells the score of each sight as soon as it is known, so that the host sees each begin; a limit ends them.
-fn tell_scores(host: &Host, job: &Job, sights: Vec<Sight>) -> Result<(), TalkError> {
-    let scoring = match Scoring::new(job) {
+fn tell_scores(host: &Rc<Host>, job: &Job, sights: Vec<Sight>) -> Result<(), TalkError> {
+    // Asked for once, however many sights look at cells.
+    let (asked, known) = (Rc::clone(host), OnceCell::<Option<GlyphNames>>::new());
+    let ask = Nobody(move || known.get_or_init(|| asked.names()).clone());
+    let scoring = match Scoring::new(job, Rc::new(ask)) {
         Ok(scoring) => scoring,
         Err(error) => return host.say(&Reply::Scored(Err(error))),
     };
@@ -81,7 +84,7 @@ fn warm_up() {
         "pcall(error, 'x') local t = {} for i = 1, 99 do t[i] = tostring(i) end print(#t) error({})".to_owned();
     let job = Job { source, limits: ScriptLimits::default(), stop_after: Duration::from_secs(1) };
     let sight = Sight { boundary: Boundary(0), frame: Frame::default(), ended: None };
-    let _ = evaluate(&job, sight, Rc::new(Nobody));
+    let _ = evaluate(&job, sight, Rc::new(Nobody(|| None)));
     let _ = std::panic::catch_unwind(|| std::panic::resume_unwind(Box::new(())));
 }
 
@@ -132,6 +135,14 @@ impl Ask for Host {
             Request::Messages(messages) => Ok(messages),
             Request::Refused(reason) => Err(reason),
             _ => Err("the host said something else".to_owned()),
+        }
+    }
+
+    fn names(&self) -> Option<GlyphNames> {
+        self.say(&Reply::WantNames).ok()?;
+        match self.hear() {
+            Ok(Request::Names(names)) => names,
+            _ => None,
         }
     }
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use wire::{Boundary, Ended, Frame, Message};
+use wire::{Boundary, Ended, Frame, GlyphNames, Message};
 
 use crate::{ScriptError, ScriptLimits, Seen};
 
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// What a host may say: frames take about 15 kB each.
 pub(crate) const REQUEST_BYTES_MAX: usize = 64 << 20;
 /// What a script process may say.
@@ -46,6 +46,8 @@ pub(crate) enum Request {
     Frames(Vec<Sight>),
     /// What was asked for.
     Messages(Vec<Message>),
+    /// What was asked for, as far as it is known.
+    Names(Option<GlyphNames>),
     /// It can't be had.
     Refused(String),
 }
@@ -56,6 +58,7 @@ pub(crate) enum RequestRef<'a> {
     Score(&'a Job, &'a [Seen<'a>]),
     Frames(&'a [Seen<'a>]),
     Messages(&'a [Message]),
+    Names(Option<&'a GlyphNames>),
     Refused(&'a str),
 }
 
@@ -77,6 +80,8 @@ pub(crate) enum Reply {
     WantFrames { before: Boundary, count: u32 },
     /// The script wants so many of the newest messages.
     WantMessages { count: u32 },
+    /// The script wants what glyphs are called.
+    WantNames,
     /// A script has ended.
     Evaluated(Result<Done, ScriptError>),
     /// The score of the next frame. After an error there are no more.
@@ -162,6 +167,8 @@ mod tests {
             RequestRef::Score(&job, &[seen]),
             RequestRef::Frames(&[seen, seen]),
             RequestRef::Messages(&[]),
+            RequestRef::Names(Some(&GlyphNames::default())),
+            RequestRef::Names(None),
             RequestRef::Refused("no"),
         ] {
             say(&mut bytes, &request, REQUEST_BYTES_MAX).unwrap();
@@ -172,6 +179,8 @@ mod tests {
         assert!(matches!(heard(), Request::Score(_, sights) if sights[0].boundary == Boundary(3)));
         assert!(matches!(heard(), Request::Frames(sights) if sights.len() == 2));
         assert!(matches!(heard(), Request::Messages(messages) if messages.is_empty()));
+        assert!(matches!(heard(), Request::Names(Some(names)) if names == GlyphNames::default()));
+        assert!(matches!(heard(), Request::Names(None)));
         assert!(matches!(heard(), Request::Refused(why) if why == "no"));
     }
 

@@ -1,7 +1,9 @@
 //! A frame as scripts see it: the layers that the tools show, by the same names.
 
 use serde_json::{Map, Value, json};
-use wire::{Frame, InventoryItem, MAP_COLUMNS, MAP_ROWS, Menu, Message, Pending, PendingKind, ROWS, Screen, Stage};
+use wire::{
+    Frame, GlyphNames, InventoryItem, MAP_COLUMNS, MAP_ROWS, Menu, Message, Pending, PendingKind, ROWS, Screen, Stage,
+};
 
 use crate::{Seen, glyph};
 
@@ -139,8 +141,8 @@ fn pending(pending: &Pending, screen: &Screen) -> Value {
     value
 }
 
-/// One cell of the terminal; nothing outside it.
-pub(crate) fn cell(frame: &Frame, row: usize, column: usize) -> Option<Value> {
+/// One cell of the terminal, with what its glyph is called where that is known; nothing outside it.
+pub(crate) fn cell(frame: &Frame, names: Option<&GlyphNames>, row: usize, column: usize) -> Option<Value> {
     if row >= ROWS || column >= wire::COLUMNS {
         return None;
     }
@@ -151,6 +153,8 @@ pub(crate) fn cell(frame: &Frame, row: usize, column: usize) -> Option<Value> {
     let attributes = frame.screen.attributes.get(index).copied().unwrap_or(0);
     let is_hero = frame.hero.is_some_and(|hero| (usize::from(hero.row), usize::from(hero.column)) == (row, column));
     let kind = glyph.map(|glyph| if is_hero { "hero" } else { glyph::kind(glyph) });
+    let description = glyph.zip(names).and_then(|(glyph, names)| names.describe(glyph));
+    let description = description.map(|text| if is_hero { format!("you ({text})") } else { text });
     Some(json!({
         "row": row,
         "column": column,
@@ -159,17 +163,18 @@ pub(crate) fn cell(frame: &Frame, row: usize, column: usize) -> Option<Value> {
         "attributes": (attributes != 0).then_some(attributes),
         "glyph": glyph,
         "kind": kind,
+        "description": description,
         "covered": (on_map && covered).then_some(true),
     }))
 }
 
 /// The cells of the terminal that aren't blank, or show more than stone, row by row.
-pub(crate) fn cells(frame: &Frame) -> Vec<Value> {
+pub(crate) fn cells(frame: &Frame, names: Option<&GlyphNames>) -> Vec<Value> {
     let all = (0..ROWS).flat_map(|row| (0..wire::COLUMNS).map(move |column| (row, column)));
     let shown = all.filter(|&(row, column)| {
         let on_map = (1..=MAP_ROWS).contains(&row) && column < MAP_COLUMNS;
         let glyph = on_map.then(|| frame.glyphs.get((row - 1) * MAP_COLUMNS + column)).flatten();
         frame.screen.at(row, column) != ' ' || glyph.is_some_and(|glyph| glyph::kind(*glyph) != "stone")
     });
-    shown.filter_map(|(row, column)| cell(frame, row, column)).collect()
+    shown.filter_map(|(row, column)| cell(frame, names, row, column)).collect()
 }

@@ -10,7 +10,7 @@ use mlua::{Function, Lua, LuaOptions, MultiValue, StdLib, Value as LuaValue, VmS
 use nix::time::ClockId;
 
 use crate::limits::OUTPUT_BYTES_MAX;
-use crate::offer::{Ask, Nobody, offer};
+use crate::offer::{Ask, offer};
 use crate::protocol::{Done, Job, Sight};
 use crate::to_json::{text_of, to_json};
 use crate::{LimitKind, ScriptError};
@@ -48,17 +48,19 @@ pub(crate) fn evaluate(job: &Job, sight: Sight, ask: Rc<dyn Ask>) -> Result<Done
 pub(crate) struct Scoring<'a> {
     job: &'a Job,
     code: Vec<u8>,
+    ask: Rc<dyn Ask>,
 }
 
 impl<'a> Scoring<'a> {
-    pub(crate) fn new(job: &'a Job) -> Result<Self, ScriptError> {
-        Ok(Self { job, code: compile(&job.source)? })
+    /// `ask` is where it asks what glyphs are called.
+    pub(crate) fn new(job: &'a Job, ask: Rc<dyn Ask>) -> Result<Self, ScriptError> {
+        Ok(Self { job, code: compile(&job.source)?, ask })
     }
 
     /// The number that it gives for a sight, or why there is none.
     pub(crate) fn score(&self, sight: Sight) -> Result<Result<f64, String>, ScriptError> {
         let vm = Vm::new(self.job)?;
-        match vm.run(self.job, &self.code, sight, Rc::new(Nobody)) {
+        match vm.run(self.job, &self.code, sight, Rc::clone(&self.ask)) {
             Ok(value) => Ok(number(&value)),
             Err(error @ ScriptError::Runtime { .. }) => Ok(Err(error.to_string())),
             Err(error) => Err(error),
@@ -308,6 +310,7 @@ mod tests {
 
     use super::*;
     use crate::ScriptLimits;
+    use crate::offer::Nobody;
 
     /// Each limit holds by itself, whatever the host would do.
     #[test]
@@ -322,7 +325,7 @@ mod tests {
         ] {
             let job = Job { source: source.to_owned(), limits, stop_after };
             let sight = Sight { boundary: Boundary(0), frame: Frame::default(), ended: None };
-            let stopped = evaluate(&job, sight, Rc::new(Nobody));
+            let stopped = evaluate(&job, sight, Rc::new(Nobody(|| None)));
             let reached = match &stopped {
                 Err(ScriptError::Limit { kind, .. }) => Some(*kind),
                 _ => None,

@@ -7,7 +7,7 @@ use script::{ScriptError, ScriptLimits, Seen, view};
 use serde_json::{Value, json};
 use wire::{Boundary, EndKind, Ended};
 
-use crate::support::{Game, eval, eval_on, frame, scripts, trial, value};
+use crate::support::{Game, eval, eval_on, frame, names, scripts, trial, value};
 
 pub(crate) fn tests() -> Vec<Trial> {
     vec![
@@ -51,6 +51,34 @@ pub(crate) fn tests() -> Vec<Trial> {
             crate::values::drop_nulls(&mut expected);
             assert_eq!(found, Value::Object(expected));
         }),
+        trial("glyphs_are_called_by_names_that_are_asked_for_once_and_where_cells_are", || {
+            let frame = frame(300);
+            let mut seen = vec![Seen { boundary: Boundary(300), frame: &frame, ended: None }; 70];
+            let limits = ScriptLimits::default();
+            for (source, asked, found) in [
+                ("nh.turn", 0, json!(300)),
+                ("nh.at(4, 12).description", 1, json!("monster 12")),
+                ("nh.at(5, 14).description", 1, json!("tame monster 12")),
+                ("nh.at(4, 13).description", 1, json!("you (monster 330)")),
+                ("nh.at(0, 0).description == nil and #nh.cells() > 5", 1, json!(true)),
+                ("nh.frames(3)[1].at(4, 12).description .. nh.at(4, 12).kind", 1, json!("monster 12monster")),
+            ] {
+                let mut game = Game::default();
+                let told = scripts().eval(source, &seen[0], &limits, &mut game, &|| false).unwrap();
+                assert_eq!((told.value, game.named), (Some(found), asked), "{source}");
+            }
+            let score = "nh.at(4, 12).description == 'monster 12' and nh.cells()[1].row or 0";
+            let mut asked = 0;
+            let mut tell = || {
+                asked += 1;
+                Some(names())
+            };
+            seen.truncate(66);
+            let scores = scripts().score(score, &seen, &limits, &mut tell, &|| false).unwrap();
+            assert_eq!((scores, asked), (vec![Ok(3.0); 66], 1));
+            let unknown = scripts().score("nh.at(4, 12).description == nil", &seen, &limits, &mut || None, &|| false);
+            assert_eq!(unknown.unwrap(), vec![Ok(1.0); 66]);
+        }),
         trial("an_end_is_seen", || {
             let ended = Ended { kind: EndKind::Died, how: Some(0), text: "killed by a jackal".to_owned(), xlog: None };
             let frame = frame(5);
@@ -58,7 +86,10 @@ pub(crate) fn tests() -> Vec<Trial> {
             let limits = ScriptLimits::default();
             let found = scripts().eval("nh.ended", &seen, &limits, &mut Game::default(), &|| false).unwrap();
             assert_eq!(found.value, Some(json!({"kind": "died", "how": 0, "text": "killed by a jackal"})));
-            assert_eq!(scripts().score("nh.ended and -1 or 1", &[seen], &limits, &|| false).unwrap(), [Ok(-1.0)]);
+            assert_eq!(
+                scripts().score("nh.ended and -1 or 1", &[seen], &limits, &mut || None, &|| false).unwrap(),
+                [Ok(-1.0)]
+            );
         }),
         trial("earlier_frames_are_fetched_once_and_end_with_the_present", || {
             let (scripts, mut game) = (scripts(), Game::default());
@@ -120,7 +151,7 @@ pub(crate) fn tests() -> Vec<Trial> {
             let limits = ScriptLimits { steps: 60_000, cpu: Duration::from_millis(300), ..ScriptLimits::default() };
             let slow = "local s = ('x'):rep(20000) for i = 1, 50000 / 1000 do for j = 1, 20 do s:find('y' .. j, 1, true) end \
                         s:reverse() end for i = 1, 45000 do end return nh.turn";
-            let scores = scripts().score(slow, &seen, &limits, &|| false).unwrap();
+            let scores = scripts().score(slow, &seen, &limits, &mut || None, &|| false).unwrap();
             assert_eq!(scores, (0..150).map(|turn| Ok(f64::from(turn))).collect::<Vec<_>>());
         }),
         trial("each_frame_is_scored_by_itself", || {
@@ -128,21 +159,27 @@ pub(crate) fn tests() -> Vec<Trial> {
             let seen: Vec<_> =
                 frames.iter().zip(0..).map(|(frame, at)| Seen { boundary: Boundary(at), frame, ended: None }).collect();
             let (scripts, limits) = (scripts(), ScriptLimits::default());
-            let scores = scripts.score("nh.turn * 2", &seen, &limits, &|| false).unwrap();
+            let scores = scripts.score("nh.turn * 2", &seen, &limits, &mut || None, &|| false).unwrap();
             assert_eq!(scores, (0..150).map(|turn| Ok(f64::from(turn) * 2.0)).collect::<Vec<_>>());
             // Nothing is left from one frame to the next.
             let count = "seen = (seen or 0) + 1 nh.status.hp += 1 return seen * 100 + nh.status.hp";
-            assert!(scripts.score(count, &seen, &limits, &|| false).unwrap().iter().all(|score| *score == Ok(113.0)));
+            assert!(
+                scripts
+                    .score(count, &seen, &limits, &mut || None, &|| false)
+                    .unwrap()
+                    .iter()
+                    .all(|score| *score == Ok(113.0))
+            );
             let some = "if nh.turn == 70 then error('no') elseif nh.turn == 71 then return 'x' elseif nh.turn == 72 then \
                         return 0/0 elseif nh.turn == 73 then return nh.frames(2) end return 1";
-            let scores = scripts.score(some, &seen, &limits, &|| false).unwrap();
+            let scores = scripts.score(some, &seen, &limits, &mut || None, &|| false).unwrap();
             let bad: Vec<_> = scores.iter().filter_map(|score| score.as_ref().err()).collect();
             assert_eq!(bad[..3], ["line 1: no", "the script gave a string, not a number", "the script gave NaN"]);
             assert!(bad.len() == 4 && scores[74] == Ok(1.0), "{bad:?}");
-            assert_eq!(scripts.score("1", &[], &limits, &|| false), Ok(vec![]));
-            let hung = scripts.score("while nh.turn == 70 do end return 1", &seen, &limits, &|| false);
+            assert_eq!(scripts.score("1", &[], &limits, &mut || None, &|| false), Ok(vec![]));
+            let hung = scripts.score("while nh.turn == 70 do end return 1", &seen, &limits, &mut || None, &|| false);
             assert!(matches!(hung, Err(ScriptError::Limit { .. })), "{hung:?}");
-            assert_eq!(scripts.score("1", &seen, &limits, &|| true), Err(ScriptError::Cancelled));
+            assert_eq!(scripts.score("1", &seen, &limits, &mut || None, &|| true), Err(ScriptError::Cancelled));
             assert!(matches!(scripts.score("return )", &seen, &limits, &|| false), Err(ScriptError::Syntax { .. })));
         }),
     ]

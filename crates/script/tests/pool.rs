@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
 use script::{LimitKind, Past, ScriptError, ScriptLimits, ScriptProgram, Scripts, Seen};
-use wire::{Boundary, Frame, Message};
+use wire::{Boundary, Frame, GlyphNames, Message};
 
 use crate::support::{Game, eval_on, frame, scripts, trial};
 
@@ -80,7 +80,7 @@ fn stopped(scripts: &Scripts) {
     assert_eq!(done.map(|done| done.value), Ok(Some(1.into())));
     let many = vec![seen; 100];
     processes().iter().for_each(|pid| signal(*pid, "-STOP"));
-    assert_eq!(scripts.score("nh.turn", &many, &limits, &|| false), Ok(vec![Ok(1.0); 100]));
+    assert_eq!(scripts.score("nh.turn", &many, &limits, &mut || None, &|| false), Ok(vec![Ok(1.0); 100]));
     // In the middle of a script, whose past then takes long: that is no time of its own.
     let mut stops = Stops;
     let lost = scripts.eval("nh.frames(2)", &seen, &limits, &mut stops, &|| false);
@@ -99,6 +99,10 @@ impl Past for Stops {
 
     fn messages(&mut self, _: usize) -> Result<Vec<Message>, String> {
         Ok(Vec::new())
+    }
+
+    fn names(&mut self) -> Option<GlyphNames> {
+        None
     }
 }
 

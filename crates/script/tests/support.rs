@@ -3,7 +3,7 @@
 use libtest_mimic::{Failed, Trial};
 use script::{Evaluated, Past, ScriptError, ScriptLimits, ScriptProgram, Scripts, Seen};
 use serde_json::Value;
-use wire::{Boundary, Cursor, Frame, InventoryItem, Message, Pending, PendingKind, Stage, Status};
+use wire::{Boundary, Cursor, Frame, GlyphNames, InventoryItem, Message, Pending, PendingKind, Stage, Status};
 
 /// A named test.
 pub(crate) fn trial(name: &'static str, test: impl FnOnce() + Send + 'static) -> Trial {
@@ -53,10 +53,17 @@ pub(crate) fn frame(turn: i64) -> Frame {
     frame
 }
 
+/// What the monsters of such a frame are called.
+pub(crate) fn names() -> GlyphNames {
+    GlyphNames { monsters: (0..381).map(|kind| format!("monster {kind}")).collect(), ..GlyphNames::default() }
+}
+
 /// A game whose turn is its boundary, and which notes what it was asked for.
 #[derive(Default)]
 pub(crate) struct Game {
     pub(crate) asked: Vec<(u64, usize)>,
+    /// How often it was asked what glyphs are called.
+    pub(crate) named: usize,
 }
 
 impl Past for Game {
@@ -69,6 +76,11 @@ impl Past for Game {
     fn messages(&mut self, count: usize) -> Result<Vec<Message>, String> {
         let first = 300_i64 - count as i64;
         Ok((first.max(0)..300).flat_map(|at| frame(at).messages).collect())
+    }
+
+    fn names(&mut self) -> Option<GlyphNames> {
+        self.named += 1;
+        Some(names())
     }
 }
 
