@@ -63,8 +63,8 @@ def run_python(server):
 
 
 BREAKPOINTS = [
-    ({"on": "turn", "n": 3}, "20s"), ({"on": "new_monster"}, "20s"), ({"on": "message", "pattern": "You"}, "20s"),
-    ({"on": "pending", "kind": "item"}, "q"), ({"on": "hp_below", "n": 1000}, "s"),
+    ({"on": "turn", "n": 3}, "20s"), ({"on": "new_monster"}, "20s20s20s20s"), ({"on": "message", "pattern": "You"}, "20s20s20s20s"),
+    ({"on": "pending", "kind": "item"}, "d"), ({"on": "hp_below", "n": 1000}, "s"),
 ]  # fmt: skip
 
 
@@ -75,7 +75,7 @@ def records_of_breakpoints(server):
     seen = set()
     for stop, keys in BREAKPOINTS:
         server.call("quit_game")
-        game = server.call("new_game", seed="2", name="Ann", role="valkyrie", race="dwarf")
+        game = server.call("new_game", seed="10", name="Ann", role="valkyrie", race="dwarf")
         found = server.call("run", revision=game["revision"], text=keys, stop=[stop], on_more="dismiss").get("breakpoint", {})
         check(f"{stop} stops {keys}", found.get("on") == stop["on"], found)
         seen |= set(found)
@@ -84,8 +84,6 @@ def records_of_breakpoints(server):
             at = {"top": monster["row"], "bottom": monster["row"], "left": monster["column"], "right": monster["column"]}
             cell = server.call("observe", layers=["cells"], rectangle=at)["cells"]["items"][0]
             check("as cells has it", cell["description"] == monster["description"], (cell, monster))
-            line = server.call("try_lines", lines=[{"text": keys}], stop=[stop])["lines"][0]
-            check("a line tells its stop alike", "error" not in line, line)
     check("all of it is in the reference", seen <= told and {"monsters", "hp", "kind"} <= seen, (seen, told))
 
 
