@@ -180,7 +180,10 @@ pub(crate) fn tests() -> Vec<Trial> {
             let hung = scripts.score("while nh.turn == 70 do end return 1", &seen, &limits, &mut || None, &|| false);
             assert!(matches!(hung, Err(ScriptError::Limit { .. })), "{hung:?}");
             assert_eq!(scripts.score("1", &seen, &limits, &mut || None, &|| true), Err(ScriptError::Cancelled));
-            assert!(matches!(scripts.score("return )", &seen, &limits, &|| false), Err(ScriptError::Syntax { .. })));
+            assert!(matches!(
+                scripts.score("return )", &seen, &limits, &mut || None, &|| false),
+                Err(ScriptError::Syntax { .. })
+            ));
         }),
     ]
 }
