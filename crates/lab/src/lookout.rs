@@ -1,4 +1,4 @@
-use wire::{Batch, StopReason};
+use wire::{Asked, Batch, StopReason};
 use worker::{Drive, Part, Report};
 
 use crate::plan::Chunk;
@@ -11,11 +11,12 @@ pub trait Lookout {
     fn policy(&self) -> &str;
 
     /// What the policy is told, for it to press so many of the batch's keys (`part`: the first, counted from 0, and how
-    /// many; all without it). Prompts after the last of them are dismissed only where that is the batch's last.
+    /// many; all without it). Prompts after the last of them are dismissed only where that is the batch's last. `asked`
+    /// is what the key before them has answered, as [`Looked::asked`] told.
     ///
     /// # Errors
     /// Why the batch can't be told.
-    fn arguments(&self, batch: &Batch, part: Option<(u32, u32)>) -> Result<Vec<u8>, String>;
+    fn arguments(&self, batch: &Batch, part: Option<(u32, u32)>, asked: Option<Asked>) -> Result<Vec<u8>, String>;
 
     /// What the policy has brought back. It comes from a worker, and so may be anything.
     ///
@@ -25,7 +26,7 @@ pub trait Lookout {
 }
 
 /// How far a policy has pressed a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Looked {
     /// The batch's own keys that were pressed; dismissals are none of them.
     pub keys_used: u32,
@@ -34,6 +35,8 @@ pub struct Looked {
     pub stop: StopReason,
     /// True when it has seen what it looks for, after the last input.
     pub has_seen: bool,
+    /// What its last key has answered, where the game may yet refuse it.
+    pub asked: Option<Asked>,
 }
 
 /// The most inputs that a policy may press for one chunk.
@@ -41,10 +44,13 @@ const INPUTS_MAX: u32 = 2 * wire::KEYS_MAX as u32;
 
 /// The drive of a chunk under a lookout.
 pub(crate) fn drive(lookout: &dyn Lookout, chunk: &Chunk) -> Result<Drive, String> {
-    let part = chunk.part.map(|Part { from, count }| (from, count));
+    let (part, asked) = match chunk.part.clone() {
+        Some(Part { from, count, asked }) => (Some((from, count)), asked),
+        None => (None, None),
+    };
     Ok(Drive::Policy {
         name: lookout.policy().to_owned(),
-        arguments: lookout.arguments(&chunk.batch, part)?,
+        arguments: lookout.arguments(&chunk.batch, part, asked)?,
         keys_max: INPUTS_MAX,
         turns_max: None,
     })
@@ -58,5 +64,6 @@ pub(crate) fn translate(lookout: &dyn Lookout, chunk: &Chunk, report: &mut Repor
     if report.stop != StopReason::Ended {
         report.stop = if looked.has_seen { StopReason::Policy } else { looked.stop };
     }
+    report.asked = looked.asked;
     Ok(())
 }

@@ -1,4 +1,4 @@
-use wire::{Batch, Key, OnMore, PendingKind};
+use wire::{Asked, Batch, Frame, Key, OnMore, PendingKind};
 use worker::Part;
 
 /// Cuts a batch into chunks that together do what the whole would.
@@ -11,6 +11,8 @@ pub(crate) struct Plan {
     turns: u64,
     /// Dismissals since the last key.
     dismissed: usize,
+    /// What the last key has answered, where the game may yet refuse it.
+    asked: Option<Asked>,
 }
 
 /// The most prompts in a row that are dismissed; as many as a worker does.
@@ -37,6 +39,7 @@ impl Plan {
             used: 0,
             turns: 0,
             dismissed: 0,
+            asked: None,
         }
     }
 
@@ -55,13 +58,20 @@ impl Plan {
         self.batch.turns_max.is_some_and(|max| self.turns >= max)
     }
 
-    /// Notes what became of the chunk before.
-    pub(crate) fn advance(&mut self, chunk: &Chunk, keys_used: usize, turns: i64) {
+    /// Whether the game still asks what the last key was to answer.
+    pub(crate) fn is_refused(&self, frame: &Frame) -> bool {
+        let (asked, pending) = (self.asked.as_ref(), frame.pending.as_ref());
+        asked.zip(pending).is_some_and(|(asked, pending)| asked.stands_again(pending, frame.turn))
+    }
+
+    /// Notes what became of the chunk before, and what its last key has answered.
+    pub(crate) fn advance(&mut self, chunk: &Chunk, keys_used: usize, turns: i64, asked: Option<Asked>) {
         if chunk.dismissal {
             self.dismissed += 1;
         } else {
             self.used = (self.used + keys_used).min(self.keys.len());
             self.dismissed = 0;
+            self.asked = asked;
         }
         self.turns += u64::try_from(turns).unwrap_or(0);
     }
@@ -89,7 +99,11 @@ impl Plan {
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         Some(Chunk {
             batch,
-            part: (count < self.keys.len()).then(|| Part { from: number(self.used), count: number(count) }),
+            part: (count < self.keys.len()).then(|| Part {
+                from: number(self.used),
+                count: number(count),
+                asked: self.asked.clone(),
+            }),
             keys: self.keys.iter().skip(self.used).take(count).copied().collect(),
             dismissal: false,
         })
@@ -127,14 +141,40 @@ mod tests {
         while let Some(chunk) = plan.next(Some(PendingKind::Command), 2, false) {
             let part = chunk.part.unwrap();
             parts.push((part.from, part.count, chunk.batch.turns_max));
-            plan.advance(&chunk, chunk.keys.len(), 3);
+            plan.advance(&chunk, chunk.keys.len(), 3, None);
             last = Some(chunk);
         }
         assert_eq!(parts, [(0, 2, Some(10)), (2, 2, Some(7)), (4, 1, Some(4))]);
         assert!(!plan.turns_spent());
-        plan.advance(&last.unwrap(), 0, 1);
+        plan.advance(&last.unwrap(), 0, 1, None);
         assert!(plan.turns_spent());
         assert_eq!(Plan::new(&batch(OnMore::Stop)).next(None, 5, false).unwrap().part, None);
+    }
+
+    #[test]
+    fn what_was_answered_goes_on_to_the_next_part_past_dismissals() {
+        let mut plan = Plan::new(&batch(OnMore::Dismiss));
+        let asked = Asked { kind: PendingKind::Item, prompt: "Drop what?".to_owned(), turn: 0, counting: false };
+        let chunk = plan.next(Some(PendingKind::Item), 1, true).unwrap();
+        plan.advance(&chunk, 1, 0, Some(asked.clone()));
+        let dismissal = plan.next(Some(PendingKind::More), 1, true).unwrap();
+        assert!(dismissal.dismissal);
+        plan.advance(&dismissal, 1, 0, None);
+        let chunk = plan.next(Some(PendingKind::Item), 1, true).unwrap();
+        assert_eq!(chunk.part.as_ref().unwrap().asked, Some(asked.clone()));
+        let pending = wire::Pending {
+            kind: PendingKind::Item,
+            stage: wire::Stage::Play,
+            prompt: asked.prompt,
+            answers: String::new(),
+            default: None,
+            capacity: None,
+            typed: String::new(),
+        };
+        let frame = Frame { pending: Some(pending), ..Frame::default() };
+        assert!(plan.is_refused(&frame) && !plan.is_refused(&Frame::default()));
+        plan.advance(&chunk, 1, 0, None);
+        assert!(!plan.is_refused(&frame));
     }
 
     #[test]
@@ -151,7 +191,7 @@ mod tests {
         ] {
             let mut plan = Plan::new(&batch(on_more));
             if let Some(chunk) = plan.next(None, used, false).filter(|_| used > 0) {
-                plan.advance(&chunk, used, 0);
+                plan.advance(&chunk, used, 0, None);
             }
             let chunk = plan.next(pending, 9, true);
             assert_eq!(chunk.map(|chunk| chunk.keys[0]), key, "{used} {pending:?}");

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use wire::{Batch, Key, Message, StateDigest, StopReason};
+use wire::{Batch, Key, Message, PendingKind, StateDigest, StopReason, Texts};
 use worker::Report;
 
 use crate::engine::Hosted;
@@ -77,6 +77,7 @@ impl Inner {
             inputs: Vec::new(),
             messages: Vec::new(),
             truncated: false,
+            texts: Texts::default(),
             turns: 0,
             workers_lost: 0,
             careful_until: 0,
@@ -123,6 +124,7 @@ struct Run<'a> {
     inputs: Vec<Key>,
     messages: Vec<Message>,
     truncated: bool,
+    texts: Texts,
     turns: i64,
     workers_lost: u32,
     /// Until so many keys of the batch are used, inputs go one at a time, since one of them has killed a worker.
@@ -144,7 +146,9 @@ impl Run<'_> {
             let single = self.is_careful() || self.control.stop_when.is_some() || left <= most as u64;
             let pending = self.tip.frame.pending.as_ref().map(|pending| pending.kind);
             let Some(chunk) = self.plan.next(pending, most, single) else {
-                return Ok(self.report(Stop::Batch(StopReason::Done)));
+                let is_refused = self.plan.is_refused(&self.tip.frame);
+                let stop = if is_refused { StopReason::NotAccepted } else { StopReason::Done };
+                return Ok(self.report(Stop::Batch(stop)));
             };
             if left == 0 {
                 return Ok(self.report(Stop::Batch(StopReason::InputLimit)));
@@ -224,7 +228,7 @@ impl Run<'_> {
             from: StartAt::State(parent),
             event: None,
             batch: Some(chunk.batch.clone()),
-            part: chunk.part,
+            part: chunk.part.clone(),
             keep: Some(self.lab.store.keep_rule(Some(parent))),
             digest: self.tip.line.end().0 + chunk.keys.len() as u64 >= self.digest_due(),
         };
@@ -263,7 +267,7 @@ impl Run<'_> {
         self.inputs.append(&mut report.inputs);
         self.note_messages(&mut report);
         let own = usize::try_from(report.keys_used).unwrap_or(0);
-        self.plan.advance(chunk, own, report.turns);
+        self.plan.advance(chunk, own, report.turns, report.asked.take());
         self.tip = tip;
         if !pressed.is_empty() {
             self.revision = revision;
@@ -295,6 +299,13 @@ impl Run<'_> {
     fn note_messages(&mut self, report: &mut Report) {
         self.truncated |= report.messages_truncated;
         self.messages.append(&mut report.messages);
+        let mut texts = std::mem::take(&mut report.texts);
+        let was_open = self.tip.frame.pending.as_ref().is_some_and(|pending| pending.kind == PendingKind::Window);
+        if was_open && texts.windows.front() == self.texts.windows.back() {
+            // A further page of the text that the chunk before has told.
+            texts.windows.pop_front();
+        }
+        self.texts.extend(texts);
         let over = self.messages.len().saturating_sub(self.lab.limits().messages);
         self.truncated |= over > 0;
         self.messages.drain(..over);
@@ -339,6 +350,7 @@ impl Run<'_> {
             turns: self.turns,
             messages: self.messages,
             messages_truncated: self.truncated,
+            texts: self.texts,
             workers_lost: self.workers_lost,
             snapshot: self.held.snapshot(),
         }

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use movie::Step;
-use wire::{Boundary, Ended, Frame, Key, Message, PendingKind, PlayDigest, PowerOn, StopReason};
+use wire::{Boundary, Ended, Frame, Key, Message, PendingKind, PlayDigest, PowerOn, StopReason, Texts};
 
 use crate::{GameId, Lifecycle, Lineage, MachineId, Revision};
 
@@ -91,6 +91,8 @@ pub struct RunReport {
     pub messages: Vec<Message>,
     /// True when there were more messages than are kept; the oldest are missing then.
     pub messages_truncated: bool,
+    /// The texts that were closed meanwhile.
+    pub texts: Texts,
     /// How many workers were lost and replaced on the way. The play is the same with and without.
     pub workers_lost: u32,
     /// The machine afterwards.

@@ -68,7 +68,7 @@ impl Job<'_> {
             StartAt::Here => Start::Resident,
         };
         let drive = match &self.batch {
-            Some(batch) => Drive::Batch { batch: batch.clone(), part: self.part },
+            Some(batch) => Drive::Batch { batch: batch.clone(), part: self.part.clone() },
             None => Drive::Nothing,
         };
         let want = Want {

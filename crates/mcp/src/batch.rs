@@ -48,6 +48,11 @@ impl BatchParts {
         if given.iter().filter(|given| **given).count() != 1 {
             return Err(Failure::argument("keys", "give exactly one of `keys`, `text` and `segments`"));
         }
+        let field = match (&self.keys, &self.text) {
+            (Some(_), _) => "keys",
+            (_, Some(_)) => "text",
+            _ => "segments",
+        };
         let segments = match self.segments {
             Some(segments) => segments
                 .into_iter()
@@ -57,17 +62,26 @@ impl BatchParts {
             None => vec![segment(self.keys.as_deref(), self.text.as_deref(), "")?],
         };
         let turns_max = self.turns_max.map(|turns| within("turns_max", turns, 1, 1_000_000)).transpose()?;
-        let batch = Batch {
-            segments,
-            on_more: match self.on_more {
-                Some(OnMoreArgument::Dismiss) => OnMore::Dismiss,
-                Some(OnMoreArgument::Stop) | None => OnMore::Stop,
-            },
-            force: self.force.unwrap_or(false),
-            turns_max,
-        };
-        batch.check(keys_max).map_err(|error| Failure::from_batch(&error, "keys"))?;
+        let batch = Batch { segments, on_more: on_more(self.on_more), force: self.force.unwrap_or(false), turns_max };
+        batch.check(keys_max).map_err(|error| match error {
+            BatchError::Empty => Failure::argument(
+                field,
+                format!(
+                    "argument `{field}` is empty: give at least one key; to go past a --More-- or a text alone, \
+                     respond {{\"acknowledge\":true}}"
+                ),
+            ),
+            error => Failure::from_batch(&error, field),
+        })?;
         Ok(batch)
+    }
+}
+
+/// What `on_more` says, or its default.
+pub(crate) fn on_more(given: Option<OnMoreArgument>) -> OnMore {
+    match given {
+        Some(OnMoreArgument::Dismiss) => OnMore::Dismiss,
+        Some(OnMoreArgument::Stop) | None => OnMore::Stop,
     }
 }
 
@@ -143,12 +157,12 @@ mod tests {
             (json!({}), Code::InvalidArgument, "keys"),
             (json!({"keys": ["h"], "text": "h"}), Code::InvalidArgument, "keys"),
             (json!({"keys": []}), Code::InvalidArgument, "keys"),
-            (json!({"text": ""}), Code::InvalidArgument, "keys"),
+            (json!({"text": ""}), Code::InvalidArgument, "text"),
             (json!({"keys": ["h", "enter"]}), Code::InvalidKey, "keys[1]"),
             (json!({"text": "a\nb"}), Code::InvalidKey, "text"),
             (json!({"text": "é"}), Code::InvalidKey, "text"),
-            (json!({"text": "hhhhhh"}), Code::LimitExceeded, "keys"),
-            (json!({"segments": []}), Code::InvalidArgument, "keys"),
+            (json!({"text": "hhhhhh"}), Code::LimitExceeded, "text"),
+            (json!({"segments": []}), Code::InvalidArgument, "segments"),
             (json!({"segments": [{"keys": []}]}), Code::InvalidArgument, "segments[0]"),
             (json!({"segments": [{"text": "a"}, {}]}), Code::InvalidArgument, "segments[1]"),
             (json!({"segments": [{"keys": ["xx"]}]}), Code::InvalidKey, "segments[0].keys[0]"),

@@ -32,7 +32,7 @@ pub(crate) enum Layer {
     Window,
     /// What the game waits for (always given).
     Pending,
-    /// What is not as it was at an earlier revision.
+    /// What is not as it was at an earlier revision, and messages.
     Changes,
 }
 
@@ -114,6 +114,15 @@ impl Want {
 
     pub(crate) fn has(&self, layer: Layer) -> bool {
         self.layers.contains(&layer)
+    }
+}
+
+/// The layer that holds what the game waits to be read or picked from.
+pub(crate) fn waited_for(frame: &Frame) -> Option<Layer> {
+    match frame.pending.as_ref()?.kind {
+        PendingKind::Menu => Some(Layer::Menu),
+        PendingKind::Window => Some(Layer::Window),
+        _ => None,
     }
 }
 

@@ -5,7 +5,7 @@ use wire::{Batch, Key, OnMore, Segment};
 
 use crate::accept;
 use crate::answer::what_answers;
-use crate::batch::{BatchParts, OnMoreArgument, SegmentArgument};
+use crate::batch::{BatchParts, OnMoreArgument, SegmentArgument, on_more};
 use crate::failure::{Code, Failure};
 use crate::layers::{self, Layer, Want};
 use crate::reply::{self, Call, LAYERS, REPORT, RUNNING, Reply, STANDING};
@@ -27,6 +27,8 @@ pub(crate) struct Press {
     revision: u64,
     /// One printable character, or ENTER ESC SPACE TAB BACKSPACE DELETE, CTRL_A to CTRL_Z, META_x.
     key: String,
+    /// As in run, for what comes up afterwards.
+    on_more: Option<OnMoreArgument>,
     /// What to show, as in observe.
     #[schemars(with = "Option<Vec<String>>")]
     layers: Option<Vec<Layer>>,
@@ -62,9 +64,13 @@ impl ToolArguments for Press {
                 .with("pending", layers::pending_of(frame))
                 .at(&session.name_of(machine), &snapshot));
         }
-        let batch = Batch::forced(vec![key]);
+        // What stands there now is the key's own to answer.
+        let expect = frame.pending.as_ref().map(|pending| pending.kind);
+        let segments = vec![Segment { keys: vec![key], expect }];
+        let batch = Batch { force: true, ..guarded(segments, on_more(self.on_more)) };
         let want = want_since(session, self.layers, machine, self.revision);
-        let run = send(session, call, machine, self.revision, &batch, Urgency::Interactive)?;
+        let mut run = send(session, call, machine, self.revision, &batch, Urgency::Interactive)?;
+        reply::drop_read(&mut run, frame);
         Ok(reply::report(session, &run, &[key], &want))
     }
 }
@@ -94,8 +100,8 @@ pub(crate) fn keys_of(batch: &Batch) -> Vec<Key> {
 }
 
 /// A batch of segments that each say what they expect.
-pub(crate) fn guarded(segments: Vec<Segment>) -> Batch {
-    Batch { segments, on_more: OnMore::Stop, force: false, turns_max: None }
+pub(crate) fn guarded(segments: Vec<Segment>, on_more: OnMore) -> Batch {
+    Batch { segments, on_more, force: false, turns_max: None }
 }
 
 /// `run`.
@@ -132,7 +138,8 @@ impl ToolArguments for RunKeys {
     const TITLE: &'static str = "Press many keys";
     const TEXT: &'static str = "Presses keys one after the other: give exactly one of keys, text and segments. A key is \
         sent only while the game takes it as what it was meant to be: at a --More--, a menu or a question that comes \
-        up the batch stops with not_accepted, unless on_more is dismiss or the segment expects that kind of prompt. \
+        up the batch stops with not_accepted, unless on_more is dismiss or the segment expects that kind of prompt; \
+        so it does where the game refuses an answer and asks again. \
         Segments like {\"text\":\"q\"},{\"keys\":[\"f\"],\"expect\":\"item\"},{\"keys\":[\"y\"],\"expect\":\"choice\"} \
         answer prompts safely. The result tells how many keys were sent, which were not, why it stopped, and the turns \
         that passed.";

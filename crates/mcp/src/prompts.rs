@@ -2,9 +2,10 @@ use lab::{MachineId, RunReport, Snapshot, Stop, Urgency};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use wire::{Cursor, Frame, Key, PendingKind, Segment, StopReason};
+use wire::{Cursor, Frame, Key, OnMore, PendingKind, Segment, StopReason};
 
 use crate::answer::{self, Answer};
+use crate::batch::{OnMoreArgument, on_more};
 use crate::failure::{Code, Failure};
 use crate::layers::{self, Layer};
 use crate::menu::{self, Selection};
@@ -45,6 +46,8 @@ pub(crate) struct SelectMenu {
     selections: Option<Vec<Pick>>,
     /// True leaves the menu with ESC.
     cancel: Option<bool>,
+    /// As in run, for what comes up afterwards.
+    on_more: Option<OnMoreArgument>,
     /// What to show, as in observe.
     #[schemars(with = "Option<Vec<String>>")]
     layers: Option<Vec<Layer>>,
@@ -71,7 +74,7 @@ impl ToolArguments for SelectMenu {
         let snapshot = session.ready(machine, self.revision)?;
         let keys = plan_menu(&snapshot.frame, picks).map_err(|failure| explain(session, &snapshot, failure))?;
         let segments = keys.into_iter().map(|key| Segment { keys: vec![key], expect: Some(PendingKind::Menu) });
-        let batch = guarded(segments.collect());
+        let batch = guarded(segments.collect(), on_more(self.on_more));
         let want = want_since(session, self.layers, machine, self.revision);
         let run = send(session, call, machine, self.revision, &batch, Urgency::Interactive)?;
         // ESC may only have taken a count back. The same title on another menu is another menu.
@@ -156,6 +159,8 @@ pub(crate) struct Respond {
     /// With command or item, or choice "#": how often, or how many.
     #[schemars(range(min = 1, max = 32767))]
     count: Option<u64>,
+    /// As in run, for what comes up afterwards.
+    on_more: Option<OnMoreArgument>,
     /// What to show, as in observe.
     #[schemars(with = "Option<Vec<String>>")]
     layers: Option<Vec<Layer>>,
@@ -183,7 +188,13 @@ impl ToolArguments for Respond {
         let planned = answer::plan(&snapshot.frame, &answer, snapshot.frame.number_pad);
         let planned = planned.map_err(|failure| explain(session, &snapshot, failure))?;
         let want = want_since(session, self.layers.take(), machine, self.revision);
-        let mut done = Done { run: None, revision: self.revision, keys: Vec::new(), interrupted: None };
+        let mut done = Done {
+            run: None,
+            revision: self.revision,
+            on_more: on_more(self.on_more),
+            keys: Vec::new(),
+            interrupted: None,
+        };
         if !planned.is_empty() {
             done.send(session, call, machine, &planned)?;
         }
@@ -194,7 +205,8 @@ impl ToolArguments for Respond {
         }
         let is_read = answer == Answer::Acknowledge;
         let Done { run, keys, interrupted, .. } = done;
-        let run = run.ok_or_else(|| Failure::new(Code::InvalidResponse, "there was nothing to send"))?;
+        let mut run = run.ok_or_else(|| Failure::new(Code::InvalidResponse, "there was nothing to send"))?;
+        reply::drop_read(&mut run, &snapshot.frame);
         let answered = run.keys_used == keys.len() && !still_asked(&snapshot.frame, &run);
         let reply = told(reply::report(session, &run, &keys, &want), &keys, answered);
         let read = is_read.then(|| snapshot.frame.window.as_ref()).flatten();
@@ -277,6 +289,7 @@ fn still_asked(before: &Frame, run: &RunReport) -> bool {
 struct Done {
     run: Option<RunReport>,
     revision: u64,
+    on_more: OnMore,
     keys: Vec<Key>,
     /// Why a later step was refused, where one was: what was sent before stays sent.
     interrupted: Option<Failure>,
@@ -290,7 +303,7 @@ impl Done {
         machine: MachineId,
         segments: &[Segment],
     ) -> Result<(), Failure> {
-        let batch = guarded(segments.to_vec());
+        let batch = guarded(segments.to_vec(), self.on_more);
         self.keys.extend(keys_of(&batch));
         let mut run = send(session, call, machine, self.revision, &batch, Urgency::Interactive)?;
         self.revision = run.snapshot.revision.0;
@@ -298,6 +311,8 @@ impl Done {
             run.from = before.from;
             run.inputs = [before.inputs, run.inputs].concat();
             run.messages = [before.messages, run.messages].concat();
+            let later = std::mem::replace(&mut run.texts, before.texts);
+            run.texts.extend(later);
             run.keys_used += before.keys_used;
             run.turns += before.turns;
             run.workers_lost += before.workers_lost;

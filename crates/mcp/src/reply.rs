@@ -1,6 +1,6 @@
 use lab::{Cancel, Control, Lifecycle, MachineId, Progress, RunReport, Snapshot, Stop, Urgency};
 use serde_json::{Map, Value, json};
-use wire::{Ended, Message, StopReason};
+use wire::{Ended, Frame, Message, StopReason};
 
 use crate::failure::key_names;
 use crate::layers::{self, Layer, Want};
@@ -132,6 +132,8 @@ pub(crate) const REPORT: &[Field] = &[
     ("unsent", Kind::Integer, "Keys of the call that were not."),
     ("unsent_keys", Kind::Texts, "The first of those."),
     ("dismissed", Kind::Integer, "ENTERs sent beside them, for on_more dismiss."),
+    ("windows", Kind::Objects, "The lines of each text that was closed, the newest 200 lines."),
+    ("window_lines_omitted", Kind::Integer, "Older ones."),
     ("stop", Kind::Text, "done, not_accepted, ended, turns, breakpoint, input_limit, cancelled, no_room or lost."),
     ("turns", Kind::Integer, "Turns that passed."),
     ("breakpoint", Kind::Object, "The id, or the index in stop, and what happened."),
@@ -157,11 +159,15 @@ pub(crate) fn view(session: &Session, snapshot: &Snapshot, want: &Want, messages
     session.keep_frame(snapshot);
     let shown = layers::show(&snapshot.frame, &session.named(snapshot.machine, want));
     let mut reply = Reply::default().extend(standing(session, snapshot)).extend(shown);
+    if let Some(layer) = layers::waited_for(&snapshot.frame).filter(|layer| !want.has(*layer)) {
+        // What is waited for is shown even unasked, or the next call would answer what nobody has seen.
+        reply = reply.extend(layers::show(&snapshot.frame, &Want::of(Some(vec![layer]))));
+    }
     if is_quit(snapshot) {
         // Its last frame is kept as it was; the machine waits for nothing any more.
         reply.fields.remove("pending");
     }
-    if want.has(Layer::Messages) {
+    if want.has(Layer::Messages) || want.has(Layer::Changes) {
         let omitted = messages.len().saturating_sub(MESSAGES_MAX);
         let newest = messages.get(omitted..).unwrap_or_default();
         reply = reply.with("messages", layers::messages(newest));
@@ -239,6 +245,13 @@ pub(crate) fn report(session: &Session, run: &RunReport, keys: &[wire::Key], wan
     if dismissed > 0 {
         reply = reply.with("dismissed", dismissed);
     }
+    if !run.texts.windows.is_empty() {
+        let windows = run.texts.windows.iter().map(|lines| json!({"lines": lines}));
+        reply = reply.with("windows", windows.collect::<Vec<Value>>());
+    }
+    if run.texts.omitted > 0 {
+        reply = reply.with("window_lines_omitted", run.texts.omitted);
+    }
     if run.messages_truncated {
         reply = reply.with("messages_truncated", true);
     }
@@ -246,6 +259,16 @@ pub(crate) fn report(session: &Session, run: &RunReport, keys: &[wire::Key], wan
         reply = reply.with("workers_replaced", run.workers_lost);
     }
     reply
+}
+
+/// Leaves out the text that was open before the call: the call before has shown it.
+pub(crate) fn drop_read(run: &mut RunReport, before: &Frame) {
+    let Some(open) = &before.window else { return };
+    // Once for each of its pages that was turned in a call of its own.
+    while run.texts.windows.front().is_some_and(|lines| open.lines.ends_with(lines)) {
+        run.texts.windows.pop_front();
+        run.texts.omitted = 0;
+    }
 }
 
 /// The word for why a call came back.

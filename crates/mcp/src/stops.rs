@@ -7,7 +7,7 @@ use lab::{Lab, Looked, Lookout, MachineId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use wire::{Batch, GlyphNames, StopReason};
+use wire::{Asked, Batch, GlyphNames, StopReason};
 
 use crate::arguments::{KindArgument, within};
 use crate::condition::{Condition, Hunger, PATTERN_BYTES_MAX, Sprung, expression};
@@ -237,8 +237,8 @@ impl Lookout for StopsLookout<'_> {
         watched::WATCHED
     }
 
-    fn arguments(&self, batch: &Batch, part: Option<(u32, u32)>) -> Result<Vec<u8>, String> {
-        watched::arguments(self.conditions, batch, part)
+    fn arguments(&self, batch: &Batch, part: Option<(u32, u32)>, asked: Option<Asked>) -> Result<Vec<u8>, String> {
+        watched::arguments(self.conditions, batch, part, asked)
     }
 
     fn looked(&self, outcome: &[u8]) -> Result<Looked, String> {
@@ -247,7 +247,7 @@ impl Lookout for StopsLookout<'_> {
         let stop = outcome.stop.unwrap_or(StopReason::Done);
         let has_seen = outcome.sprung.is_some();
         *self.sprung.borrow_mut() = outcome.sprung;
-        Ok(Looked { keys_used, stop, has_seen })
+        Ok(Looked { keys_used, stop, has_seen, asked: outcome.asked })
     }
 }
 
@@ -317,9 +317,9 @@ mod tests {
         stops.push(Origin::Call(0), Condition::Turn(5));
         let lookout = stops.lookout();
         let what: Map<String, Value> = [("on".to_owned(), json!("turn"))].into_iter().collect();
-        let outcome = WatchedOutcome { keys_used: 3, stop: None, sprung: Some(Sprung { index: 1, what }) };
+        let outcome = WatchedOutcome { keys_used: 3, stop: None, sprung: Some(Sprung { index: 1, what }), asked: None };
         let looked = lookout.looked(&serde_json::to_vec(&outcome).unwrap()).unwrap();
-        assert_eq!(looked, Looked { keys_used: 3, stop: StopReason::Done, has_seen: true });
+        assert_eq!(looked, Looked { keys_used: 3, stop: StopReason::Done, has_seen: true, asked: None });
         assert_eq!(stops.told(&lookout.sprung().unwrap()), json!({"on": "turn", "index": 0}));
         assert_eq!(stops.told(&Sprung { index: 0, what: Map::new() }), json!({"id": "b7"}));
         // A worker may say anything.

@@ -18,6 +18,8 @@ const CALLS_KEPT: usize = 8;
 /// How many of a line's last messages are told, and how many characters of each.
 const MESSAGES_MAX: usize = 3;
 const MESSAGE_CHARACTERS_MAX: usize = 100;
+/// How many lines of the last text that was closed are told.
+const WINDOW_LINES_MAX: usize = 4;
 
 /// The rows of one call, in the order of its lines, as JSON.
 #[derive(Debug)]
@@ -92,6 +94,7 @@ pub(crate) fn row(tried: &Tried, keys: usize, before: &Frame, stops: &Stops) -> 
         "pending": tried.pending.as_ref().map(|pending| pending.kind.word()).filter(|kind| *kind != "command"),
         "status_delta": after.as_ref().map(|after| status_delta(before, after)).filter(|delta| !delta.is_empty()),
         "messages_tail": messages_tail(tried),
+        "window_head": window_head(tried),
         "ended": tried.ended.as_ref().map(ended),
     });
     let fields = match value {
@@ -139,6 +142,12 @@ fn messages_tail(tried: &Tried) -> Vec<String> {
     let over = tried.messages.len().saturating_sub(MESSAGES_MAX);
     let last = tried.messages.iter().skip(over);
     last.map(|message| message.text.chars().take(MESSAGE_CHARACTERS_MAX).collect()).collect()
+}
+
+/// How the last text began that was closed.
+fn window_head(tried: &Tried) -> Option<Vec<String>> {
+    let lines = tried.texts.windows.back()?.iter().take(WINDOW_LINES_MAX);
+    Some(lines.map(|line| line.chars().take(MESSAGE_CHARACTERS_MAX).collect()).collect())
 }
 
 fn ended(ended: &Ended) -> Value {
@@ -208,6 +217,7 @@ mod tests {
             keys_used: 1,
             stop,
             sprung: sprung.then(|| crate::condition::Sprung { index: 0, what: Map::new() }),
+            asked: None,
         };
         let reason = || "why".to_owned();
         for (stop, watched, told) in [

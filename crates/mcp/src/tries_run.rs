@@ -73,7 +73,7 @@ fn one(batch: &Batch, stops: &Stops, state: &State) -> Result<Try, Failure> {
     if stops.is_empty() {
         return Ok(Try::batch(state, batch.clone()));
     }
-    let arguments = watched::arguments(stops.conditions(), batch, None);
+    let arguments = watched::arguments(stops.conditions(), batch, None, None);
     let arguments = arguments.map_err(|reason| Failure::new(Code::EngineFailure, reason))?;
     Ok(Try::policy(state, watched::WATCHED, arguments, watched::keys_max(batch)))
 }

@@ -3,7 +3,7 @@
 
 use lab::{Policy, Sight};
 use serde::{Deserialize, Serialize};
-use wire::{Batch, Frame, Key, OnMore, PendingKind, Segment, StopReason, accepts};
+use wire::{Asked, Batch, Frame, Key, OnMore, PendingKind, Segment, StopReason, accepts};
 
 use crate::condition::{Condition, Sprung, Watch};
 
@@ -43,6 +43,9 @@ struct Course {
     turn_before: i64,
     used: usize,
     in_a_row: usize,
+    /// What the last key has answered, and whether that was a place on the map.
+    asked: Option<Asked>,
+    was_place: bool,
     stop: Option<StopReason>,
     sprung: Option<Sprung>,
 }
@@ -56,6 +59,8 @@ pub(crate) struct WatchedOutcome {
     pub(crate) stop: Option<StopReason>,
     /// The condition that held.
     pub(crate) sprung: Option<Sprung>,
+    /// What its last key has answered, where the game may yet refuse it.
+    pub(crate) asked: Option<Asked>,
 }
 
 /// The longest outcome that is read.
@@ -68,16 +73,21 @@ impl WatchedOutcome {
     }
 }
 
-/// What the policy is told: conditions, their length before them, a batch, and which of its keys to press (the first, and
-/// how many; all without it).
+/// What the policy is told: conditions, their length before them, a batch, which of its keys to press (the first, and
+/// how many; all without it), and what the key before them has answered.
 ///
 /// # Errors
 /// It would be longer than a policy can be told.
-pub(crate) fn arguments(conditions: &[Condition], batch: &Batch, part: Option<(u32, u32)>) -> Result<Vec<u8>, String> {
+pub(crate) fn arguments(
+    conditions: &[Condition],
+    batch: &Batch,
+    part: Option<(u32, u32)>,
+    asked: Option<Asked>,
+) -> Result<Vec<u8>, String> {
     let text = |error: postcard::Error| error.to_string();
     let conditions = postcard::to_stdvec(conditions).map_err(text)?;
     let length = u32::try_from(conditions.len()).map_err(|error| error.to_string())?;
-    let keys = postcard::to_stdvec(&cut(batch, part)).map_err(text)?;
+    let keys = postcard::to_stdvec(&Cut { asked, ..cut(batch, part) }).map_err(text)?;
     Ok([length.to_le_bytes().as_slice(), &conditions, &keys].concat())
 }
 
@@ -88,6 +98,7 @@ struct Cut {
     /// Whether its first key is not the first of its segment.
     is_within: bool,
     is_last: bool,
+    asked: Option<Asked>,
 }
 
 /// A part of a batch: a long one is told in parts, so that each is short.
@@ -105,7 +116,7 @@ fn cut(batch: &Batch, part: Option<(u32, u32)>) -> Cut {
             segments.push(Segment { keys, expect: segment.expect });
         }
     }
-    Cut { batch: Batch { segments, ..batch.clone() }, is_within, is_last: end >= at }
+    Cut { batch: Batch { segments, ..batch.clone() }, is_within, is_last: end >= at, asked: None }
 }
 
 /// The most keys that a batch presses with its dismissals. It bounds what a line may cost; more than one dismissal a key
@@ -134,7 +145,7 @@ impl Watched {
             self.told.extend_from_slice(conditions);
         }
         let cut: Cut = postcard::from_bytes(batch).map_err(|error| error.to_string())?;
-        let Cut { batch, is_within, is_last } = cut;
+        let Cut { batch, is_within, is_last, asked } = cut;
         let steps = batch.segments.iter().flat_map(|segment| {
             let keys = segment.keys.iter().enumerate();
             keys.map(|(index, &key)| Step { key, expect: segment.expect, is_first: index == 0 })
@@ -146,12 +157,16 @@ impl Watched {
         self.is_last = is_last;
         (self.dismisses, self.force) = (batch.on_more == OnMore::Dismiss, batch.force);
         self.turns_max = batch.turns_max;
-        self.course = Course::default();
+        self.course = Course { asked, ..Course::default() };
         Ok(())
     }
 
     /// The next key, or the reason why there is none.
     fn choose(&mut self, frame: &Frame) -> Result<Key, StopReason> {
+        if std::mem::take(&mut self.course.was_place) {
+            let said = || frame.messages.iter().map(|message| message.text.as_str());
+            self.course.asked = self.course.asked.take().filter(|asked| asked.is_refused_by(said()));
+        }
         let Course { used, in_a_row, turn_before, .. } = self.course;
         let step = self.steps.get(used);
         let turns = u64::try_from(frame.turn - turn_before).unwrap_or(0);
@@ -169,12 +184,22 @@ impl Watched {
             self.course.in_a_row += 1;
             return Ok(Key::ENTER);
         }
-        let Some(step) = step else { return Err(StopReason::Done) };
+        let asked = self.course.asked.as_ref().zip(frame.pending.as_ref());
+        let is_refused = asked.is_some_and(|(asked, pending)| asked.stands_again(pending, frame.turn));
+        let Some(step) = step else {
+            return Err(if is_refused { StopReason::NotAccepted } else { StopReason::Done });
+        };
         if is_late {
             return Err(StopReason::Turns);
         }
-        if !self.force && !step.is_meant(frame) {
-            return Err(StopReason::NotAccepted);
+        if !self.force {
+            if is_refused || !step.is_meant(frame) {
+                return Err(StopReason::NotAccepted);
+            }
+            let pending = frame.pending.as_ref();
+            self.course.was_place = kind == Some(PendingKind::Position);
+            let before = self.course.asked.take();
+            self.course.asked = pending.and_then(|pending| Asked::after(before, pending, step.key, frame.turn));
         }
         self.course.used += 1;
         self.course.in_a_row = 0;
@@ -221,7 +246,8 @@ impl Policy for Watched {
 
     fn outcome(&mut self, _: &Sight<'_>) -> Vec<u8> {
         let course = std::mem::take(&mut self.course);
-        let outcome = WatchedOutcome { keys_used: course.used, stop: course.stop, sprung: course.sprung };
+        let asked = course.asked.filter(|_| !course.was_place);
+        let outcome = WatchedOutcome { keys_used: course.used, stop: course.stop, sprung: course.sprung, asked };
         serde_json::to_vec(&outcome).unwrap_or_default()
     }
 }
@@ -231,6 +257,10 @@ mod tests {
     use wire::{Pending, Stage};
 
     use super::*;
+
+    fn told(conditions: &[Condition], batch: &Batch) -> Vec<u8> {
+        arguments(conditions, batch, None, None).unwrap()
+    }
 
     fn frame(turn: i64, kind: Option<PendingKind>) -> Frame {
         let pending = kind.map(|kind| Pending {
@@ -274,11 +304,45 @@ mod tests {
             (OnMore::Dismiss, vec![(1, Command), (1, Command), (1, Choice), (99, More)], enter),
         ] {
             let mut policy = Watched::new();
-            policy.learn(&arguments(&[], &batch(on_more), None).unwrap()).unwrap();
+            policy.learn(&told(&[], &batch(on_more))).unwrap();
             policy.course.turn_before = 1;
             let chosen: Vec<_> = seen.iter().map(|&(turn, kind)| policy.choose(&frame(turn, Some(kind)))).collect();
             assert_eq!(chosen.last(), Some(&last), "{on_more:?} {seen:?}: {chosen:?}");
         }
+    }
+
+    #[test]
+    fn answers_that_are_refused_are_seen_as_batches_see_them() {
+        use PendingKind::{Command, Item, More, Position};
+        let keys = Segment::from_text("wzF").unwrap();
+        let keys = Batch { segments: vec![keys], on_more: OnMore::Dismiss, force: false, turns_max: None };
+        let forced = Batch { force: true, ..keys.clone() };
+        let refused = Err(StopReason::NotAccepted);
+        for (batch, seen, last) in [
+            (&keys, vec![Command, Item, More, Item], refused),
+            (&keys, vec![Command, Item, More, Command], Ok(Key(b'F'))),
+            (&keys, vec![Command, Position, Position], Ok(Key(b'F'))),
+            (&keys, vec![Command, Command, Item, More, Item], refused),
+            (&forced, vec![Command, Item, Item], Ok(Key(b'F'))),
+        ] {
+            let mut policy = Watched::new();
+            policy.learn(&told(&[], batch)).unwrap();
+            let chosen: Vec<_> = seen.iter().map(|&kind| policy.choose(&frame(1, Some(kind)))).collect();
+            assert_eq!(chosen.last(), Some(&last), "{seen:?}: {chosen:?}");
+        }
+        let mut policy = Watched::new();
+        policy.learn(&told(&[], &keys)).unwrap();
+        policy.choose(&frame(1, Some(Command))).unwrap();
+        policy.choose(&frame(1, Some(Position))).unwrap();
+        let mut strange = frame(1, Some(Position));
+        let text = "Unknown direction: 'z'".to_owned();
+        strange.messages.push(wire::Message { id: 1, turn: 1, text, shown: true });
+        assert_eq!(policy.choose(&strange), refused);
+        // A part goes on with what the one before has answered.
+        let pending = frame(1, Some(Item)).pending.unwrap();
+        let asked = Asked::after(None, &pending, Key(b'z'), 1);
+        policy.learn(&arguments(&[], &keys, Some((2, 1)), asked).unwrap()).unwrap();
+        assert_eq!(policy.choose(&frame(1, Some(Item))), refused);
     }
 
     #[test]
@@ -299,7 +363,7 @@ mod tests {
             assert_eq!((cut.is_within, cut.is_last), (is_within, is_last), "{part:?}");
             assert_eq!(cut.batch.turns_max, whole.turns_max);
         }
-        let told = arguments(&[], &whole, Some((1, 1))).unwrap();
+        let told = arguments(&[], &whole, Some((1, 1)), None).unwrap();
         let mut policy = Watched::new();
         policy.learn(&told).unwrap();
         assert!(!policy.steps[0].is_first && !policy.is_last);
@@ -313,17 +377,16 @@ mod tests {
     fn what_is_told_is_read_within_its_bounds() {
         let mut policy = Watched::new();
         let conditions = [Condition::Message { pattern: "a+".to_owned(), regex: true }, Condition::Turn(3)];
-        let good = arguments(&conditions, &batch(OnMore::Stop), None).unwrap();
+        let good = told(&conditions, &batch(OnMore::Stop));
         policy.begin(&good).unwrap();
         assert_eq!(policy.steps.len(), 3);
         for bad in [&b""[..], b"abc", b"\xff\xff\xff\xff", b"\x05\0\0\0abc", &good[..good.len() - 1], &good[..6]] {
             assert!(policy.begin(bad).is_err(), "{bad:?}");
         }
         // A list that was refused is not taken for one that is known.
-        let broken =
-            arguments(&[Condition::Message { pattern: "(".to_owned(), regex: true }], &batch(OnMore::Stop), None);
+        let broken = told(&[Condition::Message { pattern: "(".to_owned(), regex: true }], &batch(OnMore::Stop));
         for _ in 0..2 {
-            assert!(policy.begin(&broken.clone().unwrap()).is_err());
+            assert!(policy.begin(&broken).is_err());
         }
         policy.begin(&good).unwrap();
     }

@@ -45,7 +45,7 @@ pub enum OnMore {
 pub enum StopReason {
     /// All keys were pressed.
     Done,
-    /// The game waits for something that the next key was not meant for.
+    /// The game waits for something that the next key was not meant for, or still for what the last one was to answer.
     NotAccepted,
     /// The game ended.
     Ended,

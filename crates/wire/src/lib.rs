@@ -3,6 +3,7 @@
 //! Nothing here does I/O or holds a machine. Every type has one binary form (postcard) and one
 //! human-readable form (JSON), both through serde; what comes from outside is checked by a constructor.
 
+mod asked;
 mod batch;
 mod character;
 mod clock;
@@ -21,7 +22,9 @@ mod pending;
 mod power_on;
 mod seed;
 mod status;
+mod texts;
 
+pub use asked::{ASKED_BYTES_MAX, Asked};
 pub use batch::{Batch, BatchError, KEYS_MAX, OnMore, Segment, StopReason, accepts};
 pub use character::{Alignment, Character, CharacterError, Gender, Race, Role};
 pub use clock::{Clock, ClockError};
@@ -45,6 +48,7 @@ pub use pending::{Pending, PendingKind, Stage};
 pub use power_on::{DEFAULT_OPTIONS, PowerOn, PowerOnError, Profile};
 pub use seed::{Seed, SeedError};
 pub use status::{Condition, Status};
+pub use texts::{TEXT_BYTES_MAX, TEXT_LINES_MAX, Texts};
 
 use serde::{Deserialize, Serialize};
 

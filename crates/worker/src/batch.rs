@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use wire::{Batch, Check, Key, Message, OnMore, Pending, PendingKind, StopReason, accepts};
+use wire::{Asked, Batch, Check, Key, Message, OnMore, Pending, PendingKind, StopReason, Texts, accepts};
 
 use crate::protocol::{Part, Want};
 
@@ -34,6 +34,8 @@ pub(crate) trait Engine {
     fn check(&self) -> Check;
     /// Appends the messages of the last key; true when there were more.
     fn messages_into(&self, messages: &mut Vec<Message>) -> bool;
+    /// The lines of the text that is open.
+    fn window(&self) -> Option<Vec<String>>;
 }
 
 /// What came of pressing a batch.
@@ -44,22 +46,26 @@ pub(crate) struct Run {
     pub(crate) keys_used: u32,
     pub(crate) stop: StopReason,
     pub(crate) turns: i64,
+    pub(crate) asked: Option<Asked>,
 }
 
 impl Run {
     /// Nothing pressed.
     pub(crate) fn nothing(stop: StopReason) -> Self {
-        Self { inputs: Vec::new(), checks: Vec::new(), keys_used: 0, stop, turns: 0 }
+        Self { inputs: Vec::new(), checks: Vec::new(), keys_used: 0, stop, turns: 0, asked: None }
     }
 }
 
-/// The newest messages of a task.
+/// The newest messages of a task, and the texts that were closed in it.
 #[derive(Debug, Default)]
 pub(crate) struct MessageLog {
     messages: VecDeque<Message>,
     bytes: usize,
     truncated: bool,
     fresh: Vec<Message>,
+    texts: Texts,
+    /// The lines of the text of which the last key has turned a page or closed the last one.
+    page: Option<Vec<String>>,
 }
 
 impl MessageLog {
@@ -77,9 +83,20 @@ impl MessageLog {
         }
     }
 
-    /// The messages, oldest first, and whether there were more.
-    pub(crate) fn into_parts(self) -> (Vec<Message>, bool) {
-        (self.messages.into(), self.truncated)
+    /// Takes over the text that the engine's next key will close. Further pages of the same text are not taken again.
+    pub(crate) fn closing<E: Engine>(&mut self, engine: &E) {
+        let before = self.page.take();
+        if engine.pending_kind() == Some(PendingKind::Window) {
+            self.page = engine.window();
+            if let Some(lines) = self.page.clone().filter(|_| self.page != before) {
+                self.texts.push(lines);
+            }
+        }
+    }
+
+    /// The messages, oldest first, whether there were more, and the texts.
+    pub(crate) fn into_parts(self) -> (Vec<Message>, bool, Texts) {
+        (self.messages.into(), self.truncated, self.texts)
     }
 }
 
@@ -116,6 +133,7 @@ pub(crate) fn run_batch<E: Engine>(
 ) -> Result<Run, E::Error> {
     let turn_before = engine.turn();
     let mut run = Run::nothing(StopReason::Done);
+    run.asked = part.as_ref().and_then(|part| part.asked.clone());
     run.inputs.reserve(batch.len().min(INPUTS_AHEAD));
     let mut runner = Runner { engine, batch, want, log, pressed, run, dismissals: 0, turn_before };
     runner.run.stop = runner.press_all(part)?;
@@ -126,7 +144,7 @@ pub(crate) fn run_batch<E: Engine>(
 impl<E: Engine> Runner<'_, E> {
     fn press_all(&mut self, part: Option<Part>) -> Result<StopReason, E::Error> {
         let batch = self.batch;
-        let part = part.unwrap_or(Part { from: 0, count: u32::MAX });
+        let part = part.unwrap_or(Part { from: 0, count: u32::MAX, asked: None });
         let steps = batch.segments.iter().flat_map(|segment| {
             segment.keys.iter().enumerate().map(|(index, &key)| Step {
                 key,
@@ -143,7 +161,11 @@ impl<E: Engine> Runner<'_, E> {
         if whole {
             self.dismiss(None)?;
         }
-        Ok(if self.engine.has_ended() { StopReason::Ended } else { StopReason::Done })
+        Ok(match () {
+            () if self.engine.has_ended() => StopReason::Ended,
+            () if whole && self.is_refused() => StopReason::NotAccepted,
+            () => StopReason::Done,
+        })
     }
 
     /// Presses one key of the batch, or tells why not.
@@ -156,10 +178,11 @@ impl<E: Engine> Runner<'_, E> {
         if let Some(stop) = self.limit() {
             return Ok(Some(stop));
         }
-        if !self.batch.force && !self.is_meant(step) {
+        if self.batch.force {
+            self.press(step.key)?;
+        } else if self.is_refused() || !self.press_meant(step)? {
             return Ok(Some(StopReason::NotAccepted));
         }
-        self.press(step.key)?;
         self.run.keys_used += 1;
         Ok(None)
     }
@@ -172,15 +195,38 @@ impl<E: Engine> Runner<'_, E> {
         (u64::try_from(self.turns()).unwrap_or(0) >= max).then_some(StopReason::Turns)
     }
 
-    fn is_meant(&self, Step { key, expect, first_of_segment }: Step) -> bool {
-        let Some(kind) = self.engine.pending_kind() else { return false };
+    /// Presses a key where the game takes it for what it is meant as; false where it doesn't.
+    fn press_meant(&mut self, Step { key, expect, first_of_segment }: Step) -> Result<bool, E::Error> {
+        let Some(kind) = self.engine.pending_kind() else { return Ok(false) };
         let expected = expect == Some(kind);
         if first_of_segment && expect.is_some() && !expected {
-            return false;
+            return Ok(false);
         }
         // The two kinds that take every key are nearly all there are, and asking for the whole prompt costs more.
-        matches!(kind, PendingKind::Command | PendingKind::Key)
-            || self.engine.pending().is_some_and(|pending| accepts(&pending, key, expected))
+        if matches!(kind, PendingKind::Command | PendingKind::Key) {
+            self.run.asked = None;
+            self.press(key)?;
+            return Ok(true);
+        }
+        let Some(pending) = self.engine.pending().filter(|pending| accepts(pending, key, expected)) else {
+            return Ok(false);
+        };
+        self.run.asked = Asked::after(self.run.asked.take(), &pending, key, self.engine.turn());
+        self.press(key)?;
+        if kind == PendingKind::Position {
+            let mut said = Vec::new();
+            self.engine.messages_into(&mut said);
+            let said = || said.iter().map(|message| message.text.as_str());
+            self.run.asked = self.run.asked.take().filter(|asked| asked.is_refused_by(said()));
+        }
+        Ok(true)
+    }
+
+    /// Whether the game still asks what the last key was to answer.
+    fn is_refused(&self) -> bool {
+        let Some(asked) = &self.run.asked else { return false };
+        self.engine.pending_kind() == Some(asked.kind)
+            && self.engine.pending().is_some_and(|pending| asked.stands_again(&pending, self.engine.turn()))
     }
 
     /// Dismisses prompts where the batch says so, but never one that the next key is meant for.
@@ -201,6 +247,9 @@ impl<E: Engine> Runner<'_, E> {
     }
 
     fn press(&mut self, key: Key) -> Result<(), E::Error> {
+        if self.want.messages {
+            self.log.closing(self.engine);
+        }
         self.engine.press(key)?;
         self.run.inputs.push(key);
         if self.want.checks {

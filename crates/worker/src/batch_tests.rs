@@ -5,7 +5,8 @@ use wire::{Segment, Stage};
 use super::*;
 
 /// An engine of which each key moves on by one in a written list of prompts: `c`ommand, `m`ore, `w`indow, `t`ext,
-/// `y` for a choice of y or n, `e`nded. A key at a command takes a turn.
+/// `y` for a choice of y or n, `i`tem, `d`irection, `p`osition (`P` when the key before was none for it), `e`nded. A key
+/// at a command takes a turn.
 struct Script {
     prompts: &'static [u8],
     at: usize,
@@ -32,6 +33,9 @@ impl Engine for Script {
             b'w' => PendingKind::Window,
             b't' => PendingKind::Text,
             b'y' => PendingKind::Choice,
+            b'i' => PendingKind::Item,
+            b'd' => PendingKind::Direction,
+            b'p' | b'P' => PendingKind::Position,
             _ => return None,
         })
     }
@@ -40,7 +44,7 @@ impl Engine for Script {
         self.pending_kind().map(|kind| Pending {
             kind,
             stage: Stage::Play,
-            prompt: String::new(),
+            prompt: "What?".to_owned(),
             answers: if kind == PendingKind::Choice { "yn".to_owned() } else { String::new() },
             default: None,
             capacity: None,
@@ -58,8 +62,18 @@ impl Engine for Script {
 
     fn messages_into(&self, messages: &mut Vec<Message>) -> bool {
         let id = self.at as u64;
-        messages.push(Message { id, turn: self.turn, text: "x".repeat(300), shown: true });
+        let text = match self.prompts.get(self.at) {
+            Some(b'P') => "Unknown direction: 'z'".to_owned(),
+            _ => "x".repeat(300),
+        };
+        messages.push(Message { id, turn: self.turn, text, shown: true });
         false
+    }
+
+    /// Windows that stand in a row are pages of one text.
+    fn window(&self) -> Option<Vec<String>> {
+        let first = (0..=self.at).rev().take_while(|&at| self.prompts[at] == b'w').last()?;
+        Some(vec![format!("text {first}")])
     }
 }
 
@@ -71,7 +85,7 @@ fn batch(segments: &[&str]) -> Batch {
         let (expect, keys) = text.split_once(':').map_or((None, *text), |(kind, keys)| {
             (PendingKind::ALL.into_iter().find(|known| known.word() == kind), keys)
         });
-        Segment { expect, ..Segment::from_text(keys).unwrap() }
+        Segment { expect, keys: keys.bytes().map(Key).collect() }
     });
     Batch { segments: segments.collect(), on_more: OnMore::Stop, force: false, turns_max: None }
 }
@@ -146,6 +160,52 @@ fn prompts_are_dismissed_where_no_key_is_meant_for_them() {
 }
 
 #[test]
+fn an_answer_that_the_game_refuses_stops_the_batch() {
+    use StopReason::{Done, NotAccepted};
+    for (prompts, segments, pressed, used, stop) in [
+        ("ciccc", &["wabc"][..], "wabc", 4, Done),
+        ("ciiccc", &["wzFh"], "wz", 2, NotAccepted),
+        // Past what is dismissed, or read by keys of the batch.
+        ("cimiccc", &["wzFh"], "wz.", 2, NotAccepted),
+        ("cimmiccc", &["wz", "more:  ", "Fh"], "wz  ", 4, NotAccepted),
+        ("cimic", &["wz"], "wz.", 2, NotAccepted),
+        ("cimic", &["w", "item:z", "item:a"], "wz.", 2, NotAccepted),
+        ("cimcc", &["wzF"], "wz.F", 3, Done),
+        // The item's count, and what lists the items, are no answers; ESC leaves.
+        ("ciiicc", &["d20ah"], "d20ah", 5, Done),
+        ("ciicc", &["d?ah"], "d?ah", 4, Done),
+        ("ciicc", &["d\u{1b}"], "d\u{1b}", 2, Done),
+        ("cddcc", &["Fhh"], "Fh", 2, NotAccepted),
+        ("cyycc", &["l", "choice:n", "choice:y"], "lny", 3, Done),
+        ("cpppcc", &["_hj.h"], "_hj.h", 5, Done),
+        ("cpPccc", &["_z.h"], "_z", 2, NotAccepted),
+    ] {
+        let dismissing = Batch { on_more: OnMore::Dismiss, ..batch(segments) };
+        let told = (pressed.to_owned(), used, stop);
+        assert_eq!(run(prompts, &dismissing, None), told, "{prompts} {dismissing:?}");
+    }
+    let forced = Batch { force: true, ..batch(&["wzFh"]) };
+    assert_eq!(run("ciiccc", &forced, None), ("wzFh".to_owned(), 4, Done));
+}
+
+#[test]
+fn texts_that_are_closed_are_told_once() {
+    for (prompts, segments, want, told) in [
+        ("cwwcwc", &["hj"][..], ALL, &["text 1", "text 4"][..]),
+        ("cwmwc", &["h"], ALL, &["text 1", "text 3"]),
+        ("cwcc", &["h", "window: ", "j"], ALL, &["text 1"]),
+        ("cwc", &["h"], Want { messages: false, ..ALL }, &[]),
+    ] {
+        let dismissing = Batch { on_more: OnMore::Dismiss, ..batch(segments) };
+        let mut engine = Script { prompts: prompts.as_bytes(), at: 0, turn: 1 };
+        let mut log = MessageLog::default();
+        let Ok(_) = run_batch(&mut engine, (&dismissing, None), want, &mut log, &mut || ());
+        let texts: Vec<String> = log.into_parts().2.windows.into_iter().flatten().collect();
+        assert_eq!(texts, told, "{prompts}");
+    }
+}
+
+#[test]
 fn turns_are_limited() {
     for (turns_max, pressed, stop) in
         [(0, "", StopReason::Turns), (2, "hj", StopReason::Turns), (4, "hjkl", StopReason::Done)]
@@ -157,18 +217,28 @@ fn turns_are_limited() {
 
 #[test]
 fn parts_do_what_the_whole_does() {
-    let prompts = "cmtttmccywcmmcc";
-    let whole = Batch { on_more: OnMore::Dismiss, ..batch(&["N", "text:abc", "hj", "choice:y", "kl"]) };
+    for (prompts, segments) in [
+        ("cmtttmccywcmmcc", &["N", "text:abc", "hj", "choice:y", "kl"][..]),
+        ("ccimicccc", &["hwzFhjklnn"]),
+        ("ccccccccimic", &["hjklhjkwz"]),
+    ] {
+        parts_do_what_the_whole_of(prompts, segments);
+    }
+}
+
+fn parts_do_what_the_whole_of(prompts: &'static str, segments: &[&str]) {
+    let whole = Batch { on_more: OnMore::Dismiss, ..batch(segments) };
+    let keys = whole.len() as u32;
     let (inputs, used, stop) = run(prompts, &whole, None);
     for count in 1..10 {
         let mut engine = Script { prompts: prompts.as_bytes(), at: 0, turn: 1 };
-        let (mut pressed, mut from, mut last) = (Vec::new(), 0, StopReason::Done);
-        while last == StopReason::Done && from < 9 {
-            let part = Some(Part { from, count });
+        let (mut pressed, mut from, mut last, mut asked) = (Vec::new(), 0, StopReason::Done, None);
+        while last == StopReason::Done && from < keys {
+            let part = Some(Part { from, count, asked: asked.take() });
             let Ok(run) = run_batch(&mut engine, (&whole, part), ALL, &mut MessageLog::default(), &mut || ());
             pressed.extend(run.inputs);
             from += run.keys_used;
-            last = run.stop;
+            (last, asked) = (run.stop, run.asked);
         }
         let pressed: String =
             pressed.iter().map(|key| if *key == Key::ENTER { '.' } else { char::from(key.0) }).collect();
@@ -184,7 +254,7 @@ fn only_the_newest_messages_are_kept() {
         engine.at = at;
         log.collect(&engine);
     }
-    let (messages, truncated) = log.into_parts();
+    let (messages, truncated, _) = log.into_parts();
     assert_eq!((messages.len(), truncated), (MESSAGE_BYTES_MAX / 300, true));
     assert_eq!(messages.last().unwrap().id, 3_999);
     let mut log = MessageLog::default();

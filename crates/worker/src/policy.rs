@@ -134,6 +134,9 @@ pub(crate) fn roll_out(
         }
         let sight = Sight { machine, eye, keys: run.keys_used };
         let Some(key) = machine.watch(|| policy.next(&sight)) else { break StopReason::Policy };
+        if want.messages {
+            log.closing(machine);
+        }
         machine.press(key).map_err(|error| error.to_string())?;
         eye.blink();
         run.keys_used += 1;

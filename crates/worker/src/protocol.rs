@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 use wire::{
-    Batch, Check, Ended, Event, Frame, Hidden, HiddenPart, Key, Message, Pending, PlayDigest, PowerOn, StateDigest,
-    StopReason,
+    Asked, Batch, Check, Ended, Event, Frame, Hidden, HiddenPart, Key, Message, Pending, PlayDigest, PowerOn,
+    StateDigest, StopReason, Texts,
 };
 
 use crate::recipe::{Recipe, StateId};
 
 /// The version of everything in this file. It stands in every frame on the socket.
-pub const PROTOCOL_VERSION: u8 = 3;
+pub const PROTOCOL_VERSION: u8 = 4;
 
 /// The most bytes of a frame from host to worker. A batch of one-key segments stays below it.
 pub(crate) const REQUEST_BYTES_MAX: usize = 1 << 20;
@@ -109,12 +109,14 @@ pub enum Drive {
 ///
 /// A segment's expectation is asked for at the segment's first key alone, and prompts after the part's last key are
 /// dismissed only when that is the batch's last. `turns_max` counts from the start of the part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// The first key, counted from 0 over all segments.
     pub from: u32,
     /// How many; what is beyond the batch's last does not count.
     pub count: u32,
+    /// What the part before has answered last, as its report tells.
+    pub asked: Option<Asked>,
 }
 
 /// The state to keep at a task's end.
@@ -138,7 +140,7 @@ pub struct Want {
     pub keep: Option<Keep>,
     /// The state digest at the end.
     pub state_digest: bool,
-    /// The messages of all inputs, and of an edit before them.
+    /// The messages of all inputs, and of an edit before them, and the texts that were closed.
     pub messages: bool,
     /// A part of what no player sees, at the end.
     pub hidden: Option<HiddenPart>,
@@ -199,6 +201,10 @@ pub struct Report<F = Frame> {
     pub messages: Vec<Message>,
     /// True when there were more messages.
     pub messages_truncated: bool,
+    /// The texts that were closed by these inputs, where messages are wanted.
+    pub texts: Texts,
+    /// What a batch's last key has answered, where the game may yet refuse it.
+    pub asked: Option<Asked>,
     /// The state that was kept, where wanted. Absent also when the engine failed, which leaves nothing to keep.
     pub kept: Option<Kept>,
     /// How long the machine's image is now, uncompressed.

@@ -1,7 +1,7 @@
 //! What a host believes of a report: a worker that runs a foreign ROM may send anything.
 
 use machine::shared::SharedMemory;
-use wire::{Frame, Hidden, HiddenPart};
+use wire::{ASKED_BYTES_MAX, Frame, Hidden, HiddenPart, Texts};
 
 use crate::FrameBytes;
 use crate::frame_bytes::PACKED_BYTES_MAX;
@@ -50,6 +50,8 @@ impl<F> Report<F> {
             frame,
             messages: report.messages,
             messages_truncated: report.messages_truncated,
+            texts: report.texts,
+            asked: report.asked,
             kept: report.kept,
             image_bytes: report.image_bytes,
             outcome: report.outcome,
@@ -72,6 +74,7 @@ fn is_sound(report: &Report<Piece>, task: &Task, slot_bytes: usize) -> bool {
         Drive::Policy { keys_max, .. } => *keys_max as usize,
     };
     let outcome_max = if matches!(task.drive, Drive::Policy { .. }) { POLICY_BYTES_MAX } else { 0 };
+    let is_batch = matches!(task.drive, Drive::Batch { .. });
     let kept_is_sound = match &report.kept {
         None => true,
         Some(_) if task.want.keep.is_none() => false,
@@ -89,6 +92,9 @@ fn is_sound(report: &Report<Piece>, task: &Task, slot_bytes: usize) -> bool {
         && report.state_digest.is_some() == task.want.state_digest
         && report.ended.is_some() == report.pending.is_none()
         && report.outcome.len() <= outcome_max
+        && report.texts.is_bounded()
+        && (task.want.messages || report.texts == Texts::default())
+        && report.asked.as_ref().is_none_or(|asked| is_batch && asked.prompt.len() <= ASKED_BYTES_MAX)
         && report.hidden.as_ref().map(part).is_none_or(|part| task.want.hidden == Some(part))
         && kept_is_sound
 }
@@ -105,7 +111,7 @@ fn part(hidden: &Hidden) -> HiddenPart {
 
 #[cfg(test)]
 mod tests {
-    use wire::{Batch, Check, EndKind, Ended, Key, PlayDigest, StopReason};
+    use wire::{Asked, Batch, Check, EndKind, Ended, Key, PendingKind, PlayDigest, StopReason};
 
     use super::*;
     use crate::StateId;
@@ -135,6 +141,8 @@ mod tests {
             frame: Some(Piece { offset: 50, bytes: 50 }),
             messages: Vec::new(),
             messages_truncated: false,
+            texts: Texts::default(),
+            asked: None,
             kept: Some(Kept::Delta { bytes: Piece { offset: 0, bytes: 50 } }),
             image_bytes: 1,
             outcome: Vec::new(),
@@ -153,7 +161,7 @@ mod tests {
             ..report.clone()
         };
         assert!(is_sound(&whole, &task, 100));
-        let wrongs: [(&str, Wrong); 15] = [
+        let wrongs: [(&str, Wrong); 17] = [
             ("more keys than there were", |report| report.keys_used = 3),
             ("fewer inputs than keys", |report| report.inputs.truncate(1)),
             ("a check is missing", |report| report.checks.truncate(2)),
@@ -181,6 +189,13 @@ mod tests {
             }),
             ("neither end nor prompt", |report| report.ended = None),
             ("an outcome of nothing", |report| report.outcome.push(1)),
+            ("too much text", |report| {
+                report.texts.windows.push_back(vec!["x".repeat(wire::TEXT_BYTES_MAX + 1)]);
+            }),
+            ("too long a question", |report| {
+                let prompt = "x".repeat(ASKED_BYTES_MAX + 1);
+                report.asked = Some(Asked { kind: PendingKind::Item, prompt, turn: 1, counting: false });
+            }),
             ("an unwanted look", |report| report.hidden = Some(Hidden::Objects(Vec::new()))),
         ];
         for (name, wrong) in wrongs {

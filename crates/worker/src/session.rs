@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use machine::shared::SharedMemory;
 use machine::{Machine, MachineError, Stop};
 use rom::Rom;
-use wire::{Check, EndKind, Ended, Event, Key, Message, Pending, PendingKind, StopReason};
+use wire::{Check, EndKind, Ended, Event, Frame, Key, Message, Pending, PendingKind, StopReason};
 
 use crate::batch::{Engine, MessageLog, Run, run_batch};
 use crate::frame_bytes::pack;
@@ -185,7 +185,7 @@ impl Session {
             }
             Drive::Batch { batch, part } => {
                 self.states.moved();
-                let run = run_batch(&mut self.machine, (batch, *part), task.want, log, pressed).map_err(text)?;
+                let run = run_batch(&mut self.machine, (batch, part.clone()), task.want, log, pressed).map_err(text)?;
                 Ok((run, Vec::new()))
             }
             Drive::Policy { name, keys_max, turns_max, .. } => {
@@ -245,7 +245,7 @@ impl Session {
 
     fn report(&mut self, task: &Task, run: Run, log: MessageLog, outcome: Vec<u8>) -> Result<Report<Piece>, String> {
         let want = task.want;
-        let (messages, messages_truncated) = log.into_parts();
+        let (messages, messages_truncated, texts) = log.into_parts();
         let kept = match want.keep {
             Some(keep) => {
                 let kept = self.states.keep(&self.machine, keep).map_err(text)?;
@@ -277,6 +277,8 @@ impl Session {
             frame,
             messages,
             messages_truncated,
+            texts,
+            asked: run.asked,
             kept,
             image_bytes: machine.image_bytes() as u64,
             outcome,
@@ -314,7 +316,7 @@ fn put(slot: &mut Slot, kept: &Bytes<'_>) -> Result<Kept, String> {
 /// About how many bytes a report takes on the socket, rather too many.
 fn sent_bytes(report: &Report<Piece>) -> usize {
     let messages: usize = report.messages.iter().map(|message| message.text.len() + 32).sum();
-    report.inputs.len() + 5 * report.checks.len() + messages + report.outcome.len() + 4_096
+    report.inputs.len() + 5 * report.checks.len() + messages + report.outcome.len() + 16_384
 }
 
 fn read_rom(memory: &SharedMemory, bytes: Option<u64>) -> Result<Rom, String> {
@@ -353,5 +355,11 @@ impl Engine for Machine {
 
     fn messages_into(&self, messages: &mut Vec<Message>) -> bool {
         Self::messages_into(self, messages)
+    }
+
+    fn window(&self) -> Option<Vec<String>> {
+        let mut frame = Frame::default();
+        self.frame_into(&mut frame);
+        frame.window.map(|window| window.lines)
     }
 }

@@ -125,7 +125,8 @@ pub(crate) fn a_report_holds_what_is_wanted() {
     assert!(full.messages.len() > frame.messages.len(), "{:?}", full.messages);
     assert!(full.messages.iter().zip(1..).all(|(message, id)| message.id == id), "{:?}", full.messages);
     let mut last = task(Start::Resident, "");
-    last.drive = Drive::Batch { batch: Batch::forced(keys("20s:")), part: Some(Part { from: 3, count: 9 }) };
+    last.drive =
+        Drive::Batch { batch: Batch::forced(keys("20s:")), part: Some(Part { from: 3, count: 9, asked: None }) };
     assert_eq!(worker.run(&last).unwrap().inputs, [Key(b':')]);
 }
 

@@ -256,6 +256,7 @@ impl<'a> Crew<'a> {
             no_room,
             messages,
             messages_truncated: report.messages_truncated || over > 0,
+            texts: report.texts,
             frame: report.frame,
         })
     }

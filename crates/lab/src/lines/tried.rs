@@ -1,4 +1,4 @@
-use wire::{Batch, Ended, Frame, Key, Message, Pending, PlayDigest, StopReason};
+use wire::{Batch, Ended, Frame, Key, Message, Pending, PlayDigest, StopReason, Texts};
 
 use crate::engine::LazyFrame;
 use crate::{Luck, State};
@@ -86,6 +86,8 @@ pub struct Tried {
     pub messages: Vec<Message>,
     /// True when there were more messages than are told; the oldest are missing then.
     pub messages_truncated: bool,
+    /// The texts that were closed, where messages are wanted.
+    pub texts: Texts,
     pub(super) frame: Option<LazyFrame>,
 }
 
@@ -186,6 +188,7 @@ impl Tried {
             no_room: false,
             messages: Vec::new(),
             messages_truncated: false,
+            texts: Texts::default(),
             frame: None,
         }
     }

@@ -461,6 +461,8 @@ fn report(toy: &Toy) -> Report {
         frame: None,
         messages: Vec::new(),
         messages_truncated: false,
+        texts: wire::Texts::default(),
+        asked: None,
         kept: None,
         image_bytes: 0,
         outcome: Vec::new(),
@@ -472,7 +474,7 @@ fn report(toy: &Toy) -> Report {
 fn press_all(toy: &mut Toy, task: &Task, report: &mut Report, faults: &Faults) -> Result<(), TaskError> {
     let told = match &task.drive {
         Drive::Nothing => return Ok(()),
-        Drive::Batch { batch, part } => (u64::MAX, batch.clone(), *part),
+        Drive::Batch { batch, part } => (u64::MAX, batch.clone(), part.clone()),
         Drive::Policy { arguments, .. } => serde_json::from_slice(arguments).unwrap(),
     };
     press_until(toy, &told, report, faults)?;
@@ -492,7 +494,7 @@ fn press_until(
 ) -> Result<(), TaskError> {
     let until = *until;
     let keys: Vec<Key> = batch.segments.iter().flat_map(|segment| segment.keys.clone()).collect();
-    let (from, count) = part.map_or((0, keys.len()), |part| (part.from as usize, part.count as usize));
+    let (from, count) = part.as_ref().map_or((0, keys.len()), |part| (part.from as usize, part.count as usize));
     let end = (from + count).min(keys.len());
     for &key in &keys[from..end] {
         dismiss(toy, batch.on_more, report);

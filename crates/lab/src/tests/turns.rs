@@ -156,14 +156,19 @@ impl Lookout for Until {
         if self.0 == 0 { "unheard-of" } else { toy::UNTIL }
     }
 
-    fn arguments(&self, batch: &wire::Batch, part: Option<(u32, u32)>) -> Result<Vec<u8>, String> {
-        let part = part.map(|(from, count)| worker::Part { from, count });
+    fn arguments(
+        &self,
+        batch: &wire::Batch,
+        part: Option<(u32, u32)>,
+        asked: Option<wire::Asked>,
+    ) -> Result<Vec<u8>, String> {
+        let part = part.map(|(from, count)| worker::Part { from, count, asked });
         serde_json::to_vec(&(self.0, batch, part)).map_err(|error| error.to_string())
     }
 
     fn looked(&self, outcome: &[u8]) -> Result<Looked, String> {
         let (keys_used, stop, has_seen) = serde_json::from_slice(outcome).map_err(|error| error.to_string())?;
-        Ok(Looked { keys_used, stop, has_seen })
+        Ok(Looked { keys_used, stop, has_seen, asked: None })
     }
 }
 
