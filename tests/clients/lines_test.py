@@ -360,7 +360,7 @@ def refusals(lab):
         ("INVALID_ARGUMENT", "lines[1].keys", {"lines": [line, {}]}),
         ("INVALID_KEY", "lines[1].keys[0]", {"lines": [line, {"keys": ["no"]}]}),
         ("INVALID_ARGUMENT", "lines[0].more", {"lines": [{**line, "more": 1}]}),
-        ("LIMIT_EXCEEDED", "lines[0].keys", {"lines": [{"text": "s" * 3_601}]}),
+        ("LIMIT_EXCEEDED", "lines[0].text", {"lines": [{"text": "s" * 3_601}]}),
         ("INVALID_ARGUMENT", "turns_max", {"lines": [line], "turns_max": 0}),
         ("INVALID_ARGUMENT", "stop[0].n", {"lines": [line], "stop": [{"on": "turn"}]}),
         ("INVALID_ARGUMENT", "luck", {"lines": [line], "luck": "same", "samples": 3}),

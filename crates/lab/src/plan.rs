@@ -139,7 +139,7 @@ mod tests {
         let mut plan = Plan::new(&batch(OnMore::Stop));
         let (mut parts, mut last) = (Vec::new(), None);
         while let Some(chunk) = plan.next(Some(PendingKind::Command), 2, false) {
-            let part = chunk.part.unwrap();
+            let part = chunk.part.clone().unwrap();
             parts.push((part.from, part.count, chunk.batch.turns_max));
             plan.advance(&chunk, chunk.keys.len(), 3, None);
             last = Some(chunk);

@@ -55,7 +55,7 @@ with s for hidden doors; pray when HP is under 1/7 of its maximum (not again wit
 - direction, item, choice, text, position, extended: respond with the field of that name.
 - menu: select_menu with entry ids from the menu layer; respond {\"acknowledge\":true} closes one with pick none.
 - more, window: a text to be read (all its lines are in window.lines); respond {\"acknowledge\":true} closes it, or give \
-run on_more \"dismiss\".
+on_more \"dismiss\".
 - count: digits were typed; the next key is the command. key: any single key.
 
 run sends a key only while the game takes it as what you meant: when a question or a --More-- comes up it stops with \

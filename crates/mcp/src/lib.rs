@@ -28,7 +28,8 @@
 //! | `text` | printable characters, ENTER, newline, BACKSPACE, DELETE, CTRL_U, ESC | ESC | any but NUL | any key |
 //! | `menu` | accelerators of the page, groups, digits, `, \ @ . - ~ :`, paging, ENTER, newline, SPACE, ESC | ESC | any key | any key |
 //!
-//! What `press` doesn't send is refused as `WRONG_PENDING`; what `run` doesn't send ends it with `not_accepted`.
+//! What `press` doesn't send is refused as `WRONG_PENDING`; what `run` doesn't send ends it with `not_accepted`, and
+//! so does an answer that the game refuses: the same question stands again within the turn.
 //! `respond` and `select_menu` turn an answer into keys, each of which is sent only while its prompt is open.
 
 mod options;

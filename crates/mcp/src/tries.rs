@@ -82,7 +82,7 @@ const TRIED: &[Field] = &[
     (
         "lines",
         Kind::Objects,
-        "line, sent, stop, turns, status_delta, messages_tail, ended, score, fork; with samples n, ended, stops, score.",
+        "line, sent, stop, turns, status_delta, messages_tail, window_head, ended, score, fork; with samples n, ended, stops, score.",
     ),
 ];
 
