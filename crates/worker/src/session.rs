@@ -316,7 +316,8 @@ fn put(slot: &mut Slot, kept: &Bytes<'_>) -> Result<Kept, String> {
 /// About how many bytes a report takes on the socket, rather too many.
 fn sent_bytes(report: &Report<Piece>) -> usize {
     let messages: usize = report.messages.iter().map(|message| message.text.len() + 32).sum();
-    report.inputs.len() + 5 * report.checks.len() + messages + report.outcome.len() + 16_384
+    let texts: usize = report.texts.windows.iter().flatten().map(|line| line.len() + 32).sum();
+    report.inputs.len() + 5 * report.checks.len() + messages + texts + report.outcome.len() + 4_096
 }
 
 fn read_rom(memory: &SharedMemory, bytes: Option<u64>) -> Result<Rom, String> {
