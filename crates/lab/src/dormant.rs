@@ -36,6 +36,9 @@ pub struct Reopened {
     pub aside: Option<PathBuf>,
 }
 
+/// What is wrong where there is no ledger.
+pub(crate) const NO_LEDGER: &str = "it is not there";
+
 /// A fork that was not replayed yet.
 #[derive(Clone, Debug)]
 pub struct Asleep {
@@ -101,22 +104,15 @@ impl Lab {
     pub fn reopen_ledger(&self, main: MachineId, journal: &Path) -> Result<Reopened, LabError> {
         let lab = &self.0;
         let main = lab.slot(main)?;
-        let identity = lab.engine.identity();
         let journal_bytes = disk::open(journal, false).and_then(|mut file| {
             // It was read already, and is locked since.
             disk::read(&mut file, lab.limits().movie_bytes as u64)
         });
         let journal_bytes = journal_bytes.map_err(|error| failed(journal, &error))?;
-        let expected = Expected {
-            engine_id: &identity.engine_id,
-            rom_id: &identity.rom_id,
-            journal,
-            journal_bytes: &journal_bytes,
-        };
         let path = beside(journal);
-        let found = ledger_read::read(&path, &expected)?;
+        let found = lab.read_ledger(journal, &journal_bytes)?;
         let is_there = found.is_some();
-        let missing = || ReadLedger { damage: Some("it is not there".to_owned()), ..ReadLedger::default() };
+        let missing = || ReadLedger { damage: Some(NO_LEDGER.to_owned()), ..ReadLedger::default() };
         let mut read = found.unwrap_or_else(missing);
         // A fork that may not be gone on from is no reason to forget it: the whole is refused.
         let edits = read.forks.values().try_for_each(|fork| lab.check_edits(&fork.line));
@@ -171,6 +167,13 @@ impl Lab {
 }
 
 impl Inner {
+    /// Reads the ledger beside a journal, which stays as it is. Absent: there is none.
+    pub(crate) fn read_ledger(&self, journal: &Path, journal_bytes: &[u8]) -> Result<Option<ReadLedger>, LabError> {
+        let identity = self.engine.identity();
+        let expected = Expected { engine_id: &identity.engine_id, rom_id: &identity.rom_id, journal, journal_bytes };
+        ledger_read::read(&beside(journal), &expected)
+    }
+
     /// The machines of forks that were read, by their numbers. One whose game has no power-on is lost.
     fn dormant_forks(
         &self,

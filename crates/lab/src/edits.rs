@@ -34,7 +34,7 @@ impl Lab {
     /// A part of what no player sees of a machine, and the machine as it is there. It does not change.
     ///
     /// # Errors
-    /// [`LabError::DebugNotAllowed`], [`LabError::GameOver`], [`LabError::EditRefused`] where no game is under way yet;
+    /// [`LabError::DebugNotAllowed`], [`LabError::GameOver`], [`LabError::NotUnderWay`];
     /// engine failures.
     pub fn hidden(&self, machine: MachineId, part: HiddenPart) -> Result<(Snapshot, Hidden), LabError> {
         self.0.check_debug()?;
@@ -44,7 +44,7 @@ impl Lab {
     /// What glyphs are called on a machine, as whoever plays it knows.
     ///
     /// # Errors
-    /// [`LabError::GameOver`], [`LabError::EditRefused`] where no game is under way yet; engine failures.
+    /// [`LabError::GameOver`], [`LabError::NotUnderWay`]; engine failures.
     pub fn names(&self, machine: MachineId) -> Result<GlyphNames, LabError> {
         match self.told(machine, HiddenPart::Names)?.1 {
             Hidden::Names(names) if names.are_whole() => Ok(*names),
@@ -65,8 +65,7 @@ impl Lab {
         }
         let state = tip.state.as_ref().ok_or_else(|| lab.store.full(0))?;
         let hidden = tried(|| lab.look_hidden(state, part))?;
-        let nothing = || LabError::EditRefused("no game is under way".to_owned());
-        Ok((snapshot, hidden.ok_or_else(nothing)?))
+        Ok((snapshot, hidden.ok_or(LabError::NotUnderWay)?))
     }
 }
 

@@ -99,9 +99,12 @@ pub enum LabError {
     /// The edit can't be.
     #[error(transparent)]
     Edit(#[from] EditError),
-    /// The game refuses the edit, or there is nothing to look at.
+    /// The game refuses the edit.
     #[error("the edit is refused: {0}")]
     EditRefused(String),
+    /// There is nothing hidden to look at yet.
+    #[error("no game is under way there yet: there is nothing to read before its first command")]
+    NotUnderWay,
     /// The bytes are no save state, or they are damaged, or not what they say.
     #[error("not a save state that can be used: {0}")]
     BadState(String),

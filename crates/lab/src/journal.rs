@@ -381,19 +381,19 @@ pub(crate) fn marks(line: &Line) -> Vec<Mark> {
     marks
 }
 
-/// The file of the highest number in a directory of journals, of those that have a whole first line.
+/// The file of the highest number in a directory of journals. One without a whole first line is damaged, for a journal
+/// has that line before it has its name: passing it over would go on with another game, and give its ids again.
 pub(crate) fn latest(movies: &Path) -> Result<PathBuf, LabError> {
-    let mut found = numbered(movies)?;
-    found.sort();
-    for (_, path) in found.into_iter().rev() {
-        if has_first_line(&path).map_err(|error| failed(&path, &error))? {
-            return Ok(path);
-        }
+    let (_, path) = numbered(movies)?.into_iter().max().ok_or_else(|| LabError::NoJournal(movies.to_owned()))?;
+    if has_first_line(&path).map_err(|error| failed(&path, &error))? {
+        return Ok(path);
     }
-    Err(LabError::NoJournal(movies.to_owned()))
+    let reason = "its first line is not whole. It is the latest journal: move it away with its ledger to go on with the \
+        one before, or name another with --resume";
+    Err(LabError::BadMovie(reason.to_owned()).in_journal(&path))
 }
 
-/// False for a file whose writer was killed before it had written anything of use.
+/// False for a file that was emptied or cut within its header.
 fn has_first_line(path: &Path) -> io::Result<bool> {
     let mut start = Vec::new();
     let file = BufReader::new(disk::open(path, false)?);

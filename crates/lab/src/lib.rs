@@ -132,7 +132,7 @@ pub use movie::{Account, Desync, Difference, Holdings, Step, Verdict};
 pub use options::{LabOptions, Limits};
 pub use policies::serve_if_worker;
 pub use replace::Replaced;
-pub use resume::{ResumeFrom, Resumed};
+pub use resume::{Foreseen, ResumeFrom, Resumed};
 pub use snapshot::{HistoryPage, LabInfo, MessagePage, Reseed, RunReport, Snapshot, Stop};
 pub use state::State;
 pub use state_file::{STATE_FILE_BYTES_MAX, STATE_FILE_MAGIC, STATE_FILE_VERSION, StateFile};

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use wire::{Batch, Boundary, PowerOn};
+use wire::{Batch, Boundary, Event, PowerOn};
 use worker::{Keep, Report};
 
 use crate::engine::Hosted;
@@ -55,18 +55,21 @@ impl<'a> Replay<'a> {
         self.step(leg, keep, (!leg.steps.is_empty()).then(|| Batch::forced(leg.keys())))
     }
 
-    /// Goes on by a leg of a line and compares it with what the line has of it: digests at its beginning, where a
-    /// reseed comes before them, and what it leads to.
-    fn go_along(&mut self, line: &Line, leg: &Leg, keep: bool) -> Result<Report, Trouble> {
-        let marked = leg.event.is_some() && !leg.steps.is_empty() && line.mark_at(leg.from).is_some();
-        if !marked {
+    /// Goes on by a leg of a line and compares it with what the line has of it: digests at its beginning, where an
+    /// event comes before them, and what it leads to. What an edit says is in no report of the keys after it, so it
+    /// gets a report of its own, which is logged here.
+    fn go_along(&mut self, line: &Line, leg: &Leg, keep: bool, messages: &mut MessageLog) -> Result<Report, Trouble> {
+        let speaks = matches!(leg.event, Some(Event::Edit(_)));
+        let marked = leg.event.is_some() && line.mark_at(leg.from).is_some();
+        if leg.steps.is_empty() || !(speaks || marked) {
             let report = self.go(leg, keep).map_err(|trouble| as_desync(trouble, leg.from))?;
             return check_leg(leg, line, &report).map(|()| report);
         }
         let event = Leg { event: leg.event.clone(), steps: Vec::new(), before_event: false, ..*leg };
         let report = self.go(&event, false).map_err(|trouble| as_desync(trouble, leg.from))?;
         check_leg(&event, line, &report)?;
-        self.go_along(line, &Leg { event: None, ..leg.clone() }, keep)
+        self.lab.log(messages, &report);
+        self.go_along(line, &Leg { event: None, ..leg.clone() }, keep, messages)
     }
 
     /// Presses keys.
@@ -138,7 +141,7 @@ impl Inner {
             self.log(&mut messages, &report);
             let end = Boundary(leg.from.0 + leg.steps.len() as u64);
             let (wanted, last) = (line.wants_checkpoint_at(end), index + 1 == legs.len());
-            report = replay.go_along(&line, leg, wanted || last)?;
+            report = replay.go_along(&line, leg, wanted || last, &mut messages)?;
             state = if wanted || last { replay.keep(&report) } else { None };
             if wanted && let Some(state) = &state {
                 self.log(&mut messages, &report);

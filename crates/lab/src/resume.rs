@@ -1,8 +1,10 @@
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use movie::{Finish, Mark, MarkKind, Movie, Recording, Step};
 use wire::{Boundary, Event, Key, PowerOn};
 
+use crate::dormant::NO_LEDGER;
 use crate::journal::{self, Journal};
 use crate::lab::Inner;
 use crate::line::Line;
@@ -42,6 +44,23 @@ pub struct Resumed {
     pub account: Account,
 }
 
+/// A journal and its ledger as they would be resumed.
+#[derive(Clone, Debug)]
+pub struct Foreseen {
+    /// The journal.
+    pub journal: PathBuf,
+    /// True where it would be gone on with in a new journal, without a ledger.
+    pub is_new: bool,
+    /// What the recording says of what happened on the way.
+    pub account: Account,
+    /// What the game was begun with.
+    pub power_on: PowerOn,
+    /// What is wrong with the ledger, where it is not as it was written or not there.
+    pub damage: Option<String>,
+    /// The ledger's notes, by their names.
+    pub notes: BTreeMap<String, String>,
+}
+
 impl Lab {
     /// Makes a machine again from its journal, by replay up to the last acknowledged input, and goes on appending to
     /// the same file. A torn tail is cut off. A journal that was closed stays as it is; its machine is over. Only a file
@@ -55,13 +74,36 @@ impl Lab {
     pub fn resume(&self, from: &ResumeFrom, control: &Control<'_>) -> Result<Resumed, LabError> {
         let lab = &self.0;
         lab.check_machines(1)?;
-        let path = match (from, &lab.options.movies) {
-            (ResumeFrom::File(path), _) => path.clone(),
-            (ResumeFrom::Latest, Some(movies)) => journal::latest(movies)?,
-            (ResumeFrom::Latest, None) => return Err(LabError::NoMovies),
-        };
+        let path = lab.resumed_path(from)?;
         let named = matches!(from, ResumeFrom::File(_));
         self.resume_path(&path, named, control).map_err(|error| error.in_journal(&path))
+    }
+
+    /// What [`Lab::resume`] and [`Lab::reopen_ledger`] would find, of which nothing is replayed, and no file changes.
+    ///
+    /// # Errors
+    /// As those, but for what only a replay shows.
+    pub fn foresee(&self, from: &ResumeFrom) -> Result<Foreseen, LabError> {
+        let lab = &self.0;
+        let path = lab.resumed_path(from)?;
+        let named = matches!(from, ResumeFrom::File(_));
+        let foreseen = || {
+            let (file, bytes) = Journal::open(&path, lab.limits().movie_bytes)?;
+            let recording = lab.read_movie(&bytes)?;
+            lab.usable(&recording)?;
+            let is_new = named && recording.movie.finish == Finish::Open;
+            let ledger = if is_new { None } else { lab.read_ledger(&path, &bytes)? };
+            drop(file);
+            Ok(Foreseen {
+                journal: path.clone(),
+                is_new,
+                account: recording.movie.account,
+                power_on: recording.movie.header.power_on,
+                damage: ledger.as_ref().map_or_else(|| Some(NO_LEDGER.to_owned()), |ledger| ledger.damage.clone()),
+                notes: ledger.map(|ledger| ledger.notes).unwrap_or_default(),
+            })
+        };
+        foreseen().map_err(|error: LabError| error.in_journal(&path))
     }
 
     fn resume_path(&self, path: &Path, named: bool, control: &Control<'_>) -> Result<Resumed, LabError> {
@@ -139,6 +181,14 @@ fn resumed(snapshot: Snapshot, journal: PathBuf, recording: Recording) -> Resume
 }
 
 impl Inner {
+    fn resumed_path(&self, from: &ResumeFrom) -> Result<PathBuf, LabError> {
+        match (from, &self.options.movies) {
+            (ResumeFrom::File(path), _) => Ok(path.clone()),
+            (ResumeFrom::Latest, Some(movies)) => journal::latest(movies),
+            (ResumeFrom::Latest, None) => Err(LabError::NoMovies),
+        }
+    }
+
     /// What a recording is to be gone on from; refuses what would be gone on from wrongly.
     pub(crate) fn usable(&self, recording: &Recording) -> Result<(PowerOn, Line), LabError> {
         if let Some(line) = recording.broken_chain {

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use lab::MachineId;
+use lab::{LabError, MachineId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -195,17 +195,26 @@ const NOTE: &str = "breakpoints";
 
 /// Keeps those that stand.
 fn keep(session: &Session) -> Result<(), Failure> {
-    let last = session.breakpoints().last;
-    session.keep_note(NOTE, &json!({"last": last, "standing": rows(session)}))
+    session.keep_note(NOTE, &standing_note(session))
 }
 
-/// Brings back those that a server before this one has kept. One whose machine is no more is left out.
-pub(crate) fn restore(session: &Session) {
-    let Some(note) = session.note(NOTE) else { return };
+fn standing_note(session: &Session) -> Value {
+    let last = session.breakpoints().last;
+    json!({"last": last, "standing": rows(session)})
+}
+
+/// Brings back those that a server before this one has kept. One whose machine is no more is left out. With `beyond`,
+/// what was kept may not be all: no number up to that one is given again, nor by a server after this one.
+///
+/// # Errors
+/// `beyond` can't be written down.
+pub(crate) fn restore(session: &Session, beyond: Option<u64>) -> Result<(), LabError> {
+    let note = session.note(NOTE).unwrap_or_default();
     let last = note.get("last").and_then(Value::as_u64).unwrap_or(0);
     let kept = note.get("standing").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let standing = kept.iter().filter_map(|row| restored(session, row)).collect();
-    session.breakpoints().restore(last, standing);
+    session.breakpoints().restore(last.max(beyond.unwrap_or(0)), standing);
+    if beyond.is_some() { session.write_note(NOTE, &standing_note(session)) } else { Ok(()) }
 }
 
 fn restored(session: &Session, row: &Value) -> Option<(u64, Breakpoint)> {
@@ -242,5 +251,8 @@ mod tests {
             breakpoints.add(on(None)).unwrap();
         }
         assert_eq!(breakpoints.add(on(None)).unwrap_err().code, Code::LimitExceeded);
+        let mut after = Breakpoints::default();
+        after.restore(1 << 50, BTreeMap::from([(7, on(None))]));
+        assert_eq!(after.add(on(None)).unwrap(), (1 << 50) + 1);
     }
 }

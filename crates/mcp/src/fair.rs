@@ -1,6 +1,6 @@
 use std::sync::{Mutex, PoisonError};
 
-use lab::{Account, LabError, Lifecycle, Reopened, Resumed, Snapshot};
+use lab::{Account, LabError, Lifecycle, Reopened, ResumeFrom, Resumed, Snapshot};
 use serde_json::{Map, Value, json};
 use wire::PowerOn;
 
@@ -167,9 +167,31 @@ impl Session {
     /// It is so.
     pub(crate) fn check_fair_start(&self, resumed: &Resumed) -> Result<(), ServeError> {
         match self.fair {
-            Some(_) => Err(not_fair(resumed, "it is a movie, whose seeds and inputs are there to be read")),
+            Some(_) => Err(not_fair(resumed, A_MOVIE)),
             None => Ok(()),
         }
+    }
+
+    /// Refuses what resuming would refuse as not fair, before any file is changed.
+    ///
+    /// # Errors
+    /// The game was not, or not always, played fairly, or that can't be told any more; its files can't be read.
+    pub(crate) fn check_fair_resume(&self, from: &ResumeFrom) -> Result<(), ServeError> {
+        if self.fair.is_none() {
+            return Ok(());
+        }
+        let seen = match self.lab.foresee(from) {
+            // There is nothing to resume then, which is the caller's to say.
+            Err(LabError::NoJournal(_)) => return Ok(()),
+            seen => seen?,
+        };
+        let not_fair = |reason: &str| ServeError::NotFair { journal: seen.journal.clone(), reason: reason.to_owned() };
+        if seen.is_new {
+            return Err(not_fair(A_MOVIE));
+        }
+        let kept = seen.notes.get(NOTE).map(String::as_str);
+        let sealed = sealed_again(&seen.account, &seen.power_on, seen.damage.is_some(), kept);
+        sealed.map(drop).map_err(not_fair)
     }
 
     /// Goes on with the commitment that a server before this one has made. A server that is not fair says instead that
@@ -184,7 +206,8 @@ impl Session {
     ) -> Result<Option<&'static str>, ServeError> {
         let kept = reopened.ledger.note_of(NOTE);
         if self.fair.is_some() {
-            let sealed = sealed_again(resumed, reopened, kept.as_deref());
+            let (account, record) = (&resumed.account, &resumed.snapshot.power_on);
+            let sealed = sealed_again(account, record, reopened.damage.is_some(), kept.as_deref());
             self.commit(Some(sealed.map_err(|reason| not_fair(resumed, reason))?));
             return Ok(None);
         }
@@ -225,10 +248,18 @@ impl Session {
     }
 }
 
+/// Why a movie is no fair game.
+const A_MOVIE: &str = "it is a movie, whose seeds and inputs are there to be read";
+
 /// The commitment of a game that was played fairly so far.
-fn sealed_again(resumed: &Resumed, reopened: &Reopened, kept: Option<&str>) -> Result<Sealed, &'static str> {
-    let Account { forks, lines, seeks, adoptions, debugs, .. } = resumed.account;
-    if reopened.damage.is_some() {
+fn sealed_again(
+    account: &Account,
+    record: &PowerOn,
+    is_damaged: bool,
+    kept: Option<&str>,
+) -> Result<Sealed, &'static str> {
+    let Account { forks, lines, seeks, adoptions, debugs, .. } = *account;
+    if is_damaged {
         return Err("its ledger is damaged or gone, and with it the commitment or what was done to it");
     }
     let text = kept.ok_or("its ledger holds no commitment: it was not begun with --fair")?;
@@ -240,7 +271,7 @@ fn sealed_again(resumed: &Resumed, reopened: &Reopened, kept: Option<&str>) -> R
         return Err("somebody has looked ahead, gone back or edited in it, as its journal says");
     }
     let text = value.as_str().unwrap_or_default();
-    Sealed::again(text, &resumed.snapshot.power_on).ok_or("the commitment in its ledger is of another game")
+    Sealed::again(text, record).ok_or("the commitment in its ledger is of another game")
 }
 
 fn not_fair(resumed: &Resumed, reason: &str) -> ServeError {

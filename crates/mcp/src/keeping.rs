@@ -145,11 +145,13 @@ impl Session {
     /// # Errors
     /// Too large, or it can't be written.
     pub(crate) fn keep_note(&self, name: &str, value: &Value) -> Result<(), Failure> {
+        self.write_note(name, value).map_err(|error| self.failure(error, None))
+    }
+
+    /// The same, where nobody has called.
+    pub(crate) fn write_note(&self, name: &str, value: &Value) -> Result<(), LabError> {
         let text = if value.is_null() { String::new() } else { value.to_string() };
-        match self.ledger().as_ref() {
-            Some(ledger) => ledger.note(name, &text).map_err(|error| self.failure(error, None)),
-            None => Ok(()),
-        }
+        self.ledger().as_ref().map_or(Ok(()), |ledger| ledger.note(name, &text))
     }
 
     /// The value that is kept under a name; it may be from a server before this one.
@@ -177,7 +179,7 @@ impl Session {
             self.names().set_main(main);
             self.names().restore(reopened.last, &reopened.forks);
             *self.ledger() = Some(reopened.ledger);
-            breakpoints::restore(self);
+            breakpoints::restore(self, reopened.damage.is_some().then_some(reopened.last))?;
         }
         self.resumed = Some(Value::Object(note));
         Ok(())
@@ -203,7 +205,7 @@ impl Session {
             let aside = reopened.aside.as_ref().map(|path| path.display().to_string());
             tracing::warn!(
                 ledger = %ledger.display(), damage, kept_as = aside,
-                "the ledger is not as it was written: forks and breakpoints may be lost; fork ids go on from {next}"
+                "the ledger is not as it was written: forks and breakpoints may be lost; ids go on from {next}"
             );
             note.insert("ledger_damage".to_owned(), json!(damage));
             note.insert("fork_ids_from".to_owned(), json!(next));

@@ -195,7 +195,13 @@ pub(crate) struct History {
     /// How many inputs at most.
     #[schemars(range(min = 1, max = 2000))]
     limit: Option<u64>,
+    /// How many of the page's edits to pass over: edits_next.
+    #[schemars(range(min = 0))]
+    edits_from: Option<u64>,
 }
+
+/// How many bytes of edits one answer holds.
+const EDITS_BYTES: usize = 8_000;
 
 /// How many frames a page of history holds.
 const FRAMES_MAX: u64 = 100;
@@ -207,7 +213,7 @@ const HISTORY: &[Field] = &[
     ("next", Kind::Integer, "Where the next page begins, if there is one."),
     ("reseeds", Kind::Objects, ""),
     ("edits", Kind::Objects, ""),
-    ("edits_omitted", Kind::Integer, ""),
+    ("edits_next", Kind::Integer, "edits_from for the page's other edits, if there are any."),
     ("frame", Kind::Object, ""),
     ("frames", Kind::Objects, "Each with its boundary and the layers."),
 ];
@@ -254,9 +260,7 @@ impl ToolArguments for History {
             .iter()
             .map(|reseed| json!({"at": reseed.at.0, "seed": reseed.core, "display_seed": reseed.display}))
             .collect();
-        let edits = page.edits.iter().map(|(at, edit)| json!({"at": at.0, "edit": edit.to_string()}));
-        let edits = layers::fitting(edits, PAGE_BYTES_MAX);
-        let edits_omitted = page.edits.len() - edits.len();
+        let (edits, edits_next) = edits_of(&page, self.edits_from)?;
         let mut reply = Reply::default()
             .extend(reply::standing(session, &snapshot))
             .with("from", from)
@@ -264,7 +268,7 @@ impl ToolArguments for History {
             .with("next", (next < to || is_cut).then_some(next))
             .with("reseeds", (!reseeds.is_empty()).then_some(reseeds))
             .with("edits", (!edits.is_empty()).then_some(edits))
-            .with("edits_omitted", (edits_omitted > 0).then_some(edits_omitted));
+            .with("edits_next", edits_next);
         if let Some(frames) = frames {
             reply = reply.with("frames", frames);
         } else if self.layers.is_some() {
@@ -273,6 +277,16 @@ impl ToolArguments for History {
         }
         Ok(reply)
     }
+}
+
+/// The edits of a page from one on, as many as fit, and where the others begin.
+fn edits_of(page: &lab::HistoryPage, from: Option<u64>) -> Result<(Vec<Value>, Option<usize>), Failure> {
+    let total = page.edits.len();
+    let from = size_within("edits_from", from, 0, 0, total as u64)?;
+    let edits = page.edits.iter().skip(from).map(|(at, edit)| json!({"at": at.0, "edit": edit.to_string()}));
+    let edits = layers::fitting(edits, EDITS_BYTES);
+    let next = from + edits.len();
+    Ok((edits, (next < total).then_some(next)))
 }
 
 /// The frames of some boundaries, as many as fit into an answer but one at least, and whether any is left out.

@@ -22,7 +22,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How long the server waits for what is still to be written once it has ended.
 const FLUSH: Duration = Duration::from_secs(2);
 /// Bytes between the gate and the server behind it.
-const PIPE_BYTES: usize = 256 << 10;
+const PIPE_BYTES: usize = 64 << 10;
 
 /// Serves one client on standard input and output until it closes its stream. Blocks.
 ///
@@ -83,6 +83,7 @@ fn make_directory(path: &Path) -> Result<(), ServeError> {
 }
 
 fn resume_game(session: &mut Session, from: &ResumeFrom) -> Result<(), ServeError> {
+    session.check_fair_resume(from)?;
     match session.lab.resume(from, &Control::default()) {
         Ok(resumed) => {
             tracing::info!(journal = %resumed.journal.display(), inputs = resumed.inputs, "resumed");
@@ -103,13 +104,15 @@ async fn serve(session: Arc<Session>) -> Result<(), ServeError> {
     let (server_output, from_server) = tokio::io::duplex(PIPE_BYTES);
     let (refusals, refused) = mpsc::unbounded_channel();
     let (ended, has_ended) = oneshot::channel();
+    let flow = Arc::new(gate::Flow::default());
+    let taken = Arc::clone(&flow);
     let gate = tokio::spawn(async move {
-        if let Err(error) = gate::admit(tokio::io::stdin(), to_server, refusals, bytes_max).await {
+        if let Err(error) = gate::admit(tokio::io::stdin(), to_server, refusals, bytes_max, flow).await {
             tracing::warn!(%error, "standard input failed");
         }
         let _ = ended.send(());
     });
-    let writer = tokio::spawn(gate::emit(from_server, refused, tokio::io::stdout()));
+    let writer = tokio::spawn(gate::emit(from_server, refused, tokio::io::stdout(), taken));
     let stopper = tokio::spawn(stop_after(Arc::clone(&session), has_ended));
     let result = match Handler::new(session).serve((server_input, server_output)).await {
         Ok(running) => {
