@@ -273,6 +273,84 @@ def forks_with_edits_come_back():
             check("its movie verifies", movie["verdict"] == "exact", movie)
 
 
+def log_of(server, machine="main"):
+    look = server.call("observe", machine=machine, layers=["messages"], after_message_id=0, limit=2000)
+    return [(one["id"], one["text"]) for one in look["messages"]], look.get("messages_truncated")
+
+
+def what_edits_say_is_in_the_log():
+    """Whoever replays a line has its messages as the one who played it."""
+    with scratch() as folder:
+        options = ["--allow-debug", "--movies", os.path.join(folder, "movies"), "--out-dir", os.path.join(folder, "out")]
+        with Operator(PROGRAM, *options) as server:
+            server.begin()
+            revision = server.call("new_game", seed=SEED, role="valkyrie", race="human")["revision"]
+            for text, wish in (("::", "dart"), (":", "apple"), ("::", None)):
+                revision = server.call("run", revision=revision, text=text, on_more="dismiss")["revision"]
+                for one in (wish, f"2 {wish}s") if wish else ():
+                    made = server.call("debug_edit", revision=revision, item={"wish": one})
+                    check("an edit that says something", made.get("messages"), made)
+                    revision = made["revision"]
+            live, boundary = log_of(server), server.call("observe")["boundary"]
+            check("the live log is whole", len(live[0]) >= 9 and not live[1], live)
+            ids = [one for one, _ in live[0]]
+            check("and has no gap", ids == list(range(1, len(ids) + 1)), ids)
+            now = server.call("fork_create")["forks"][0]["id"]
+            early = server.call("fork_create", boundary=boundary - 1)["forks"][0]["id"]
+            before = log_of(server, early)
+            check("a fork at an earlier boundary", before[0] == live[0][: len(before[0])] and len(before[0]) >= 8 and not before[1], before)
+            server.process.kill()
+            server.process.wait()
+        with Operator(PROGRAM, *options, "--resume", "latest") as server:
+            server.begin()
+            check("the log after a restart", log_of(server) == live, (log_of(server), live))
+            check("a fork's", log_of(server, now) == live, (log_of(server, now), live))
+            check("an earlier fork's", log_of(server, early) == before, (log_of(server, early), before))
+            server.call("movie_export", name="told")
+            server.call("quit_game")
+            opened = server.call("movie_open", name="told")
+            check("a movie's", log_of(server) == live, (log_of(server), live))
+            server.call("seek", revision=opened["revision"], boundary=boundary - 1)
+            check("after a seek", log_of(server) == before, (log_of(server), before))
+
+
+def edits_come_in_pages():
+    with Operator(PROGRAM, "--allow-debug") as server:
+        server.begin()
+        legacy = server.call("new_game", seed=SEED, role="valkyrie", options="legacy")
+        read = server.call("debug_read", what="hero")
+        if legacy["pending"]["kind"] != "command" and "error" in read:
+            check("there is nothing to read yet, which is no edit", "edit" not in read["error"]["message"], read)
+        server.call("quit_game")
+        revision = server.call("new_game", seed=SEED, role="valkyrie", race="human")["revision"]
+        made = []
+
+        def edit(count):
+            nonlocal revision
+            for _ in range(count):
+                result = server.call("debug_edit", revision=revision, set={"luck": len(made) % 9, "gold": len(made)}, layers=["pending"])
+                made.append((result["boundary"], result["edit"]))
+                revision = result["revision"]
+
+        edit(400)
+        revision = server.call("run", revision=revision, text="s", on_more="dismiss")["revision"]
+        edit(3)
+        found, at, pages = [], None, 0
+        while True:
+            page = server.call("history", **{"from": 0}, **({} if at is None else {"edits_from": at}))
+            check("a page is small", len(json.dumps(page)) < 30_000, len(json.dumps(page)))
+            found += [(one["at"], one["edit"]) for one in page["edits"]]
+            at, pages = page.get("edits_next"), pages + 1
+            if at is None or pages > 100:
+                break
+        check("all edits in their order", found == made and pages > 1, (len(found), len(made), pages))
+        for wrong in (len(made) + 1, -1, "x"):
+            refused = server.call("history", **{"from": 0}, edits_from=wrong)
+            check("out of bounds", refused.get("error", {}).get("field") == "edits_from", refused)
+        last = server.call("history", **{"from": 0}, edits_from=len(made))
+        check("beyond the last there are none", "edits" not in last and "edits_next" not in last, last)
+
+
 def own_debug_mode():
     with Operator(PROGRAM, "--allow-debug", "--seed", SEED) as server:
         server.begin()
@@ -308,7 +386,7 @@ def all_of_it():
         restarts(folder, end)
 
 
-for part in (off_by_default, own_debug_mode, forks_with_edits_come_back, all_of_it):
+for part in (off_by_default, own_debug_mode, forks_with_edits_come_back, what_edits_say_is_in_the_log, edits_come_in_pages, all_of_it):
     try:
         part()
     except Exception:

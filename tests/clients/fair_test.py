@@ -136,10 +136,13 @@ def a_fair_game():
 
 
 def refused_to_resume(what, movies, reason, *more, resume="latest"):
+    files = lambda: {name: open(os.path.join(movies, name), "rb").read() for name in sorted(os.listdir(movies))}
+    before = files()
     ended = subprocess.run([PROGRAM, "mcp", "--movies", movies, "--fair", "--resume", resume, *more], stdin=subprocess.DEVNULL, capture_output=True, timeout=30)
     told = ended.stderr.decode()
     check(f"{what} is not gone on with", ended.returncode not in (0, -9) and ended.stdout == b"", ended)
     check(f"{what}: what is wrong, and what would be right", reason in told and "Leave --fair out" in told, told)
+    check(f"{what}: no file is changed", files() == before, sorted(os.listdir(movies)))
 
 
 def begun(movies, *options):
@@ -171,8 +174,12 @@ def what_was_not_fair_is_not_shown_as_fair():
                 journal = file.read()
             damaged = what != "cut"
             refused_to_resume(f"a ledger that is {what}", movies, "damaged or gone" if damaged else "commitment")
-            # Whether or not the ledger was written anew meanwhile.
-            refused_to_resume(f"a ledger that was {what}", movies, "commitment")
+            # The reason stays what it is.
+            refused_to_resume(f"a ledger that was {what}", movies, "damaged or gone" if damaged else "commitment")
+            with open(journals(movies)[0], "ab") as file:
+                file.write(b"torn")
+            refused_to_resume(f"a torn journal whose ledger is {what}", movies, "damaged or gone" if damaged else "commitment")
+            os.truncate(journals(movies)[0], len(journal))
             with open(journals(movies)[0], "rb") as file:
                 check("the journal is as it was", file.read() == journal)
     with scratch() as movies:

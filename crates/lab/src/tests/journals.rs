@@ -253,7 +253,7 @@ fn runs_that_follow_each_other_at_once_have_no_revision_in_common() {
 }
 
 #[test]
-fn a_journal_without_a_whole_first_line_is_passed_over() {
+fn a_latest_journal_without_a_whole_first_line_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let end = {
         let (lab, _) = toy::lab(Some(folder.path()), |_| {});
@@ -263,13 +263,33 @@ fn a_journal_without_a_whole_first_line_is_passed_over() {
     let names = || std::fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(names(), 1, "no draft stays");
     let whole = std::fs::read(end.journal.as_ref().unwrap()).unwrap();
-    std::fs::write(folder.path().join("0002-gx.movie"), "").unwrap();
-    std::fs::write(folder.path().join("0003-gx.movie"), &whole[..20]).unwrap();
     let (lab, _) = toy::lab(Some(folder.path()), |_| {});
+    // It had that line before it had its name: what is there now is a game that is lost, and no other is gone on with.
+    for (name, bytes) in [("0002-gx.movie", &[][..]), ("0003-gx.movie", &whole[..20])] {
+        let damaged = folder.path().join(name);
+        std::fs::write(&damaged, bytes).unwrap();
+        for error in [
+            lab.resume(&ResumeFrom::Latest, &Control::default()).unwrap_err(),
+            lab.foresee(&ResumeFrom::Latest).unwrap_err(),
+        ] {
+            assert!(matches!(error.cause(), LabError::BadMovie(_)) && error.is_refusal(), "{error:?}");
+            assert!(error.to_string().contains(name), "{error}");
+        }
+        assert_eq!(std::fs::read(&damaged).unwrap(), bytes);
+    }
+    let next = lab.new_game(power_on(1), true).unwrap();
+    let path = next.journal.unwrap();
+    assert!(path.file_name().unwrap().to_str().unwrap().starts_with("0004-g"), "{path:?}");
+    lab.close(next.machine, None).unwrap();
+    lab.delete(next.machine, None).unwrap();
+    for damaged in [path, folder.path().join("0003-gx.movie"), folder.path().join("0002-gx.movie")] {
+        std::fs::remove_file(damaged).unwrap();
+    }
+    let seen = lab.foresee(&ResumeFrom::Latest).unwrap();
+    assert_eq!((&seen.journal, seen.is_new), (end.journal.as_ref().unwrap(), false));
+    assert_eq!(seen.damage.as_deref(), Some("it is not there"));
     let resumed = lab.resume(&ResumeFrom::Latest, &Control::default()).unwrap();
     assert_eq!((&resumed.journal, look(&resumed.snapshot)), (end.journal.as_ref().unwrap(), look(&end)));
-    let next = lab.new_game(power_on(1), true).unwrap().journal.unwrap();
-    assert!(next.file_name().unwrap().to_str().unwrap().starts_with("0004-g"), "{next:?}");
     // One whose first line is whole and wrong is not passed over, and is named.
     let junk = folder.path().join("0009-gx.movie");
     std::fs::write(&junk, "junk\n").unwrap();
