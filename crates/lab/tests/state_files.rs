@@ -157,8 +157,15 @@ pub(crate) fn a_forged_state_costs_its_worker_at_most() {
     for index in 0..200 {
         let bit = 8 * state.start + index * (8 * stored - 1) / 199;
         let forged = sealed_anew(&bytes, |bytes| bytes[bit / 8] ^= 1 << (bit % 8));
-        let result = lab.load_state(&forged, false, &Control::default()).map(|snapshot| snapshot.machine);
-        assert!(matches!(result, Err(LabError::BadState(_))), "bit {bit}: {result:?}");
+        match lab.load_state(&forged, false, &Control::default()) {
+            Err(LabError::BadState(_)) => {}
+            // A compressed stream can say the same in two ways.
+            Ok(loaded) => {
+                assert!(lab.diff(game.machine, loaded.machine).unwrap().images_same, "bit {bit}");
+                lab.delete(loaded.machine, None).unwrap();
+            }
+            Err(error) => panic!("bit {bit}: {error:?}"),
+        }
     }
     for fill in [0, 0x55, 0xff] {
         let forged = sealed_anew(&bytes, |bytes| bytes[state.clone()].fill(fill));

@@ -26,6 +26,7 @@ const RECORDS: &[Record] = &[
         "cells",
         "layer of `observe`; a page",
         &[
+            ("covered", "True while a menu or a text lies over the map; then no cell has a glyph."),
             ("items", "The cells that aren't blank, row by row."),
             ("items[].row", "From 0, as on the screen."),
             ("items[].column", "From 0."),

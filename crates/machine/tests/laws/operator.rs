@@ -442,15 +442,23 @@ fn unknown_things_that_look_the_same_are_the_same_in_a_frame() {
         ["wand of digging", "wand of light", "wand of nothing", "wand of striking"],
         ["ring of hunger", "ring of conflict", "ring of searching", "ring of stealth"],
     ];
-    machine.power_on(&valkyrie(6)).unwrap();
-    press_all(machine, b"\r\x1b\x1b");
-    let here = hero(machine);
-    let distance = |&(row, column): &(i32, i32)| (row - here.row).abs().max((column - here.column).abs());
-    let places = free_places(machine);
-    let near = *places.iter().find(|place| distance(place) == 1).unwrap();
-    let lit = machine.frame();
-    let is_seen = |&(row, column): &(i32, i32)| lit.glyphs[usize::try_from((row - 1) * 79 + column).unwrap()] != 2359;
-    let far = *places.iter().find(|place| distance(place) >= 2 && is_seen(place)).unwrap();
+    let mut places = None;
+    for seed in 1..40 {
+        machine.power_on(&valkyrie(seed)).unwrap();
+        press_all(machine, b"\r\x1b\x1b");
+        let (here, frame) = (hero(machine), machine.frame());
+        let distance = |&(row, column): &(i32, i32)| (row - here.row).abs().max((column - here.column).abs());
+        let is_seen =
+            |&(row, column): &(i32, i32)| frame.glyphs[usize::try_from((row - 1) * 79 + column).unwrap()] != 2359;
+        let free = free_places(machine);
+        let near = free.iter().find(|place| distance(place) == 1).copied();
+        let far = free.iter().find(|place| distance(place) >= 2 && is_seen(place)).copied();
+        places = places.or(near.zip(far));
+        if places.is_some() {
+            break;
+        }
+    }
+    let (near, far) = places.expect("a lit room");
     let start = machine.save().unwrap();
     for (kinds, (row, column)) in alike.iter().map(|kinds| (kinds, near)).chain(afar.iter().map(|kinds| (kinds, far))) {
         let mut seen = Vec::new();
